@@ -251,10 +251,10 @@ fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut process = String::new();
-            let told = lock.read_to_string(&mut process).is_ok() && !process.is_empty();
+            let is_read = lock.read_to_string(&mut process).is_ok() && !process.is_empty();
             return Err(ServeError::Taken {
                 path: directory.to_owned(),
-                process: told.then_some(process),
+                process: is_read.then_some(process),
             });
         }
         Err(TryLockError::Error(cause)) => return Err(data(cause)),
@@ -346,23 +346,23 @@ mod tests {
     /// Blocked runs delay others only once their maximum is reached.
     #[tokio::test]
     async fn a_hanging_job_delays_no_other() {
-        let (begun, told) = (
+        let (begun, reached) = (
             Arc::new(AtomicUsize::new(0)),
             Arc::new(tokio::sync::Notify::new()),
         );
         let overlapping = overlap(Duration::from_millis(1), || {
             let at = begun.fetch_add(1, Ordering::Relaxed);
-            let told = Arc::clone(&told);
+            let reached = Arc::clone(&reached);
             async move {
                 if at == MAX_RUNS - 1 {
-                    told.notify_one();
+                    reached.notify_one();
                 }
                 std::future::pending::<()>().await;
             }
         });
         tokio::select! {
             () = overlapping => {}
-            () = told.notified() => {}
+            () = reached.notified() => {}
         }
         assert_eq!(begun.load(Ordering::Relaxed), MAX_RUNS);
     }

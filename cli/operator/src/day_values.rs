@@ -19,9 +19,9 @@ use table::{
 
 const KIND: &str = "daily count";
 /// Maximum daily counts in one transaction. Each count is written, and its shards are checked.
-const COUNTS: usize = MAX_WRITES / (1 + SHARDS as usize);
+const MAX_COUNTS: usize = MAX_WRITES / (1 + SHARDS as usize);
 /// Maximum numbers of a daily count in one transaction, because DynamoDB allows 300 names in an expression.
-const NUMBERS: usize = 100;
+const MAX_NUMBERS: usize = 100;
 
 /// The items of a daily count, its own and its shards.
 type StoredCount = BTreeMap<Key, Item>;
@@ -71,7 +71,7 @@ impl Operator {
             if missing.is_empty() {
                 return Ok(added);
             }
-            for some in missing.chunks(COUNTS) {
+            for some in missing.chunks(MAX_COUNTS) {
                 match self.table().commit(addition(&stored, some)?).await {
                     Ok(()) => added += some.len() as u64,
                     Err(CommitError::Refused(_) | CommitError::Store(StoreError::Contention(_))) => {
@@ -147,7 +147,7 @@ fn is_cents(name: &str) -> bool {
     name == "c" || name.starts_with("c.")
 }
 
-/// The cents that each stored count lacks, at most [`NUMBERS`] for each count. Counts that are not stored are left to
+/// The cents that each stored count lacks, at most [`MAX_NUMBERS`] for each count. Counts that are not stored are left to
 /// the doctor.
 fn missing_cents(
     stored: &BTreeMap<Key, StoredCount>,
@@ -166,7 +166,7 @@ fn missing_cents(
             }
             let most = i128::from(i64::MAX);
             let lacks = i64::try_from(lacks.clamp(-most, most)).unwrap_or_default();
-            if lacks != 0 && cents.len() < NUMBERS {
+            if lacks != 0 && cents.len() < MAX_NUMBERS {
                 cents.push((name.clone(), lacks));
             }
         }

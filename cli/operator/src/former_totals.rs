@@ -21,7 +21,7 @@ use table::{CommitError, Condition, Key, Policy, StoreError, Transaction, key_of
 const KIND: &str = "board total";
 const LEADS: &str = "lead total";
 /// Maximum numbers in one transaction. Each takes three writes, and DynamoDB allows 300 names in an expression.
-const CONCURRENCY: usize = 30;
+const MAX_NUMBERS: usize = 30;
 
 /// The number to which a count moves, and the attributes that describe its item.
 struct TotalTarget {
@@ -104,7 +104,7 @@ impl Operator {
                 );
                 transaction.update(target.key, "v", 1, Item::new(), Condition::Always);
             }
-            if transaction.len() > 2 * CONCURRENCY {
+            if transaction.len() > 2 * MAX_NUMBERS {
                 break;
             }
         }

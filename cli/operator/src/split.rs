@@ -63,8 +63,8 @@ impl Operator {
         }
         let mut keyring = Keyring::default();
         keyring.at(self, stored.version).await?;
-        let held: Vec<_> = keyring.all().collect();
-        for some in held.chunks(BATCH) {
+        let credentials: Vec<_> = keyring.all().collect();
+        for some in credentials.chunks(BATCH) {
             writes.extend(self.carry(some, standings).await?);
         }
         for some in writes.chunks(BATCH) {
@@ -87,15 +87,15 @@ impl Operator {
     /// The writes that add their users' memberships to credentials.
     async fn carry(
         &self,
-        held: &[(UserId, Key)],
+        credentials: &[(UserId, Key)],
         standings: &Standings,
     ) -> Result<Vec<Transaction>, StoreError> {
         let found = self
             .reads()
-            .get_many(held.iter().map(|(_, key)| key.clone()))
+            .get_many(credentials.iter().map(|(_, key)| key.clone()))
             .await?;
         let mut writes = Vec::new();
-        for (user, key) in held {
+        for (user, key) in credentials {
             let Some((item, standing)) = found.get(key).zip(standings.get(user)) else {
                 continue;
             };

@@ -141,13 +141,11 @@ pub(super) fn differences<K: Ord + Display, V: PartialEq>(
 ) -> Vec<String> {
     let lacking = expected.iter().filter_map(|(id, value)| match stored.get(id) {
         Some(found) if found == value => None,
-        Some(_) => Some(format!(
-            "the {what} of user {id} is not what the user's record says"
-        )),
+        Some(_) => Some(format!("the {what} of user {id} differs from the user's record")),
         None => Some(format!("the {what} of user {id} is missing")),
     });
     let idle = stored.keys().filter(|id| !expected.contains_key(*id));
-    let idle = idle.map(|id| format!("has the {what} of user {id}, whose record says otherwise"));
+    let idle = idle.map(|id| format!("has the {what} of user {id}, which differs from the user's record"));
     lacking.chain(idle).collect()
 }
 
@@ -163,9 +161,9 @@ mod tests {
         assert_eq!(
             differences("name", &expected, &stored),
             [
-                "the name of user 2 is not what the user's record says",
+                "the name of user 2 differs from the user's record",
                 "the name of user 3 is missing",
-                "has the name of user 4, whose record says otherwise"
+                "has the name of user 4, which differs from the user's record"
             ]
         );
     }

@@ -34,7 +34,7 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
     (
         &["InternalServerError", "ServiceUnavailable"],
-        "DynamoDB has trouble; run the same again in a minute",
+        "DynamoDB failed; rerun the command in a minute",
     ),
     (
         &["Missing Region"],
@@ -51,7 +51,7 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
     (
         &["loading credentials", "not properly configured"],
-        "the AWS credentials cannot be had; check AWS_PROFILE and ~/.aws/config, or name a DynamoDB API with --endpoint",
+        "the AWS credentials cannot be loaded; check AWS_PROFILE and ~/.aws/config, or name a DynamoDB API with --endpoint",
     ),
     (
         &["not reached:", "no answer in time"],
@@ -78,6 +78,6 @@ pub fn on(error: &StoreError) -> String {
         }
         StoreError::Corrupt { .. } => format!("{}; funil doctor names the item", own()),
         StoreError::Unstorable { .. } | StoreError::Format(_) | StoreError::OverBudget => own(),
-        StoreError::Contention(_) => format!("{}; run the same again", own()),
+        StoreError::Contention(_) => format!("{}; rerun the command", own()),
     }
 }

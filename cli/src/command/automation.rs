@@ -33,7 +33,7 @@ pub struct Deliveries {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
-    /// Send them again, within a minute
+    /// A new attempt for all of them, within a minute
     #[arg(long)]
     retry: bool,
 }

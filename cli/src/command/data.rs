@@ -37,7 +37,7 @@ Examples:
   funil export --instance acme --output data.ndjson
   funil export --instance acme --output data.ndjson --force";
 
-const HOLDS: &str = "the export contains voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
+const SECRETS_NOTICE: &str = "the export contains voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -95,21 +95,25 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
         }
     };
     bar.finish_and_clear();
-    let answer = imported.map(|report| told(&report, global.json))?;
-    Ok(if import.dry_run { rehearsed(answer) } else { answer })
+    let answer = imported.map(|report| import_answer(&report, global.json))?;
+    Ok(if import.dry_run {
+        as_dry_run(answer)
+    } else {
+        answer
+    })
 }
 
 /// Marks an answer as that of a dry run.
-fn rehearsed(mut answer: Answer) -> Answer {
+fn as_dry_run(mut answer: Answer) -> Answer {
     if let Some(document) = &mut answer.document {
         document["dryRun"] = true.into();
     }
-    let told = [
+    let notes = [
         std::mem::take(&mut answer.note),
         "nothing is written: --dry-run".to_owned(),
     ];
-    let told: Vec<_> = told.into_iter().filter(|told| !told.is_empty()).collect();
-    answer.noting(told.join("\n"))
+    let notes: Vec<_> = notes.into_iter().filter(|note| !note.is_empty()).collect();
+    answer.noting(notes.join("\n"))
 }
 
 /// The progress of an import that failed, and the next step.
@@ -139,7 +143,7 @@ pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
 }
 
-fn told(report: &ImportReport, as_json: bool) -> Answer {
+fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
     if !as_json {
         let mut stderr = BufWriter::new(io::stderr().lock());
         for refused in &report.refused {
@@ -199,9 +203,9 @@ pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failu
     }
     let operator = Operator::new(&global.store().await?, export.instance).lenient();
     operator.directory_head().await?;
-    let _ = writeln!(io::stderr(), "{HOLDS}");
+    let _ = writeln!(io::stderr(), "{SECRETS_NOTICE}");
     let bar = global.progress();
-    let counts = written(output.as_deref(), &operator, &bar).await;
+    let counts = write_records(output.as_deref(), &operator, &bar).await;
     bar.finish_and_clear();
     let counts = counts?;
     let unreadable = operator.unreadable();
@@ -211,28 +215,32 @@ pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failu
             let _ = writeln!(stderr, "left out: {item}");
         }
     }
-    Ok(exported(output.as_deref(), &counts, &unreadable))
+    Ok(export_answer(output.as_deref(), &counts, &unreadable))
 }
 
 /// Writes the records to a file, or to standard output.
-async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) -> Result<Counts, Failure> {
+async fn write_records(
+    output: Option<&Path>,
+    operator: &Operator,
+    bar: &ProgressBar,
+) -> Result<Counts, Failure> {
     if let Some(path) = output {
         let written = to_file(path, async |file| export::export(operator, file, bar).await);
         return tokio::select! {
-            written = written => written.map_err(|error| unwritten(error, path)),
+            written = written => written.map_err(|error| write_failure(error, path)),
             // Dropping `written` deletes the temporary file.
-            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
+            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is unchanged", path.display()))),
         };
     }
     protect_standard_output();
     let mut out = BufWriter::new(io::stdout().lock());
     let counts = export::export(operator, &mut out, bar).await;
     let counts = counts.and_then(|counts| Ok(out.flush().map(|()| counts)?));
-    counts.map_err(|error| unwritten(error, Path::new("standard output")))
+    counts.map_err(|error| write_failure(error, Path::new("standard output")))
 }
 
 /// The answer of an export: the numbers of written and of omitted records.
-fn exported(output: Option<&Path>, counts: &Counts, unreadable: &UnreadableRecords) -> Answer {
+fn export_answer(output: Option<&Path>, counts: &Counts, unreadable: &UnreadableRecords) -> Answer {
     let document = output.map(|path| {
         let counts: serde_json::Map<_, _> = counts
             .iter()
@@ -304,7 +312,7 @@ pub(super) fn protect_standard_output() {
 #[cfg(not(unix))]
 pub(super) fn protect_standard_output() {}
 
-fn unwritten(error: export::ExportError, to: &Path) -> Failure {
+fn write_failure(error: export::ExportError, to: &Path) -> Failure {
     let cause = match error {
         export::ExportError::Write(cause) => cause,
         export::ExportError::Operator(error) => return error.into(),

@@ -142,8 +142,8 @@ fn refusal(status: StatusCode, document: Option<&Value>, has_key: bool) -> Strin
     let field = |name| document.and_then(|document| document.get(name));
     let words = ["error", "msg", "details", "err"].into_iter().filter_map(field);
     let words = words.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-    let mut told = vec![status.as_u16().to_string()];
-    told.extend(words);
+    let mut parts = vec![status.as_u16().to_string()];
+    parts.extend(words);
     let next = match status {
         StatusCode::UNAUTHORIZED if !has_key => {
             "; set FUNIL_KEY, and FUNIL_TOKEN for endpoints that require both; issue them with: funil key issue, funil token issue"
@@ -156,7 +156,7 @@ fn refusal(status: StatusCode, document: Option<&Value>, has_key: bool) -> Strin
         _ => "",
     };
     // The service is not trusted, and a terminal interprets control characters.
-    told.join(": ").replace(char::is_control, " ") + next
+    parts.join(": ").replace(char::is_control, " ") + next
 }
 
 #[cfg(test)]

@@ -48,12 +48,12 @@ impl<S: Subscriber, W: Fn(&str) + 'static> Layer<S> for HumanLines<W> {
         let time = self.environment.now().to_string();
         // The line omits the date.
         let mut line = time.get(11..19).unwrap_or_default().to_owned();
-        let told = if event.metadata().target() == REQUEST {
+        let formatted = if event.metadata().target() == REQUEST {
             self.request(&mut line, &mut fields)
         } else {
             self.other(&mut line, *event.metadata().level(), &mut fields)
         };
-        if told.is_ok() {
+        if formatted.is_ok() {
             line.push('\n');
             (self.write)(&line);
         }

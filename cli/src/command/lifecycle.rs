@@ -36,7 +36,7 @@ pub struct DeleteArgs {
     /// The name again, instead of a question on the terminal
     #[arg(long, value_name = "NAME")]
     yes: Option<String>,
-    /// Do not wait: no other process uses the table
+    /// No wait for other processes, because none uses the table
     #[arg(long)]
     alone: bool,
 }

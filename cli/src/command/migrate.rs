@@ -19,7 +19,7 @@ Exit codes: 0 the table has this build's format, 1 this build cannot migrate it 
 
 #[derive(Debug, Args)]
 pub struct Migrate {
-    /// Do not wait: no other process uses the table
+    /// No wait for other processes, because none uses the table
     #[arg(long)]
     alone: bool,
 }

@@ -172,7 +172,7 @@ pub fn main() -> ExitCode {
     let matches = without_empty_variables(grammar()).try_get_matches_from(&arguments);
     let funil = match matches.and_then(|matches| Funil::from_arg_matches(&matches)) {
         Ok(funil) => funil,
-        Err(error) => return not_understood(&error, &arguments),
+        Err(error) => return report_usage_error(&error, &arguments),
     };
     let json = funil.global.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -213,7 +213,7 @@ impl Funil {
 }
 
 /// Help and version are answers. Other errors are wrong usage, which `--json` prints as a document.
-fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+fn report_usage_error(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let _ = error.print();
     if error.exit_code() == 0 {
         return ExitCode::SUCCESS;
@@ -233,10 +233,10 @@ fn misunderstanding(error: &clap::Error) -> String {
             .iter()
             .any(|end| line.starts_with(end))
     };
-    let told = text.lines().take_while(|line| !ended(line));
-    let told: Vec<_> = told.map(str::trim).filter(|line| !line.is_empty()).collect();
-    let told = told.join(" ");
-    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
+    let lines = text.lines().take_while(|line| !ended(line));
+    let lines: Vec<_> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let reason = lines.join(" ");
+    reason.strip_prefix("error: ").unwrap_or(&reason).to_owned()
 }
 
 fn endpoint(text: &str) -> Result<String, &'static str> {

@@ -33,7 +33,7 @@ pub struct RemoveArgs {
     /// Funnel of the column, if several funnels have one with this id
     #[arg(long, value_name = "ID", value_parser = funnel)]
     funnel: Option<FunnelId>,
-    /// Do not wait: no other process uses the table
+    /// No wait for other processes, because none uses the table
     #[arg(long)]
     alone: bool,
     /// Id of the record
@@ -66,10 +66,10 @@ pub async fn run(remove: RemoveArgs, global: &Global) -> Result<Answer, Failure>
         .remove(&removal, remove.alone, &|records| bar.inc(records))
         .await;
     bar.finish_and_clear();
-    Ok(told(&removed?))
+    Ok(answer(&removed?))
 }
 
-fn told(removed: &Removed) -> Answer {
+fn answer(removed: &Removed) -> Answer {
     let Removed { kind, id, .. } = removed;
     if removed.removed {
         return Answer::new(format!("{kind} {id} is removed"), json!(removed));

@@ -107,8 +107,8 @@ impl Serve {
         if key.is_none() && !local.contains(&self.dynamodb_bind) {
             tracing::warn!(
                 %address,
-                "the DynamoDB port has no credentials of its own: who reaches it reads and writes everything; \
-                 demand a key with --dynamodb-key"
+                "the DynamoDB port requires no credentials: every client that reaches it can read and write everything; \
+                 require a key with --dynamodb-key"
             );
         }
         Ok(Some(Dynamodb { address, key }))

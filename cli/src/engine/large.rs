@@ -18,7 +18,7 @@ use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
 use shared::store::embedded::MAX_EMBEDDED_WRITES;
 
 /// Maximum actions of the engine's own transaction.
-pub const ORDINARY: usize = 100;
+pub const MAX_ENGINE_WRITES: usize = 100;
 
 /// Executes a large transaction. The caller excludes all other writes.
 pub fn transact(
@@ -71,7 +71,7 @@ fn check(database: &Database, actions: &[TransactWriteItem]) -> Result<(), Dynox
         .collect();
     let mut reasons = vec![none(); actions.len()];
     let mut message = None;
-    for some in conditions.chunks(ORDINARY) {
+    for some in conditions.chunks(MAX_ENGINE_WRITES) {
         let request = TransactWriteItemsRequest {
             transact_items: some.iter().map(|(_, check)| check.clone()).collect(),
             ..TransactWriteItemsRequest::default()

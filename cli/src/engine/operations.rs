@@ -45,7 +45,7 @@ fn transact(
     writing: &RwLock<()>,
     request: TransactWriteItemsRequest,
 ) -> Result<TransactWriteItemsResponse, DynoxideError> {
-    if request.transact_items.len() > large::ORDINARY {
+    if request.transact_items.len() > large::MAX_ENGINE_WRITES {
         let _alone = writing.write().unwrap_or_else(PoisonError::into_inner);
         return large::transact(database, request);
     }

@@ -134,12 +134,12 @@ async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response {
         return refuse(
             StatusCode::FORBIDDEN,
             "AccessDeniedException",
-            "this port answers no browser and no name but localhost",
+            "this port refuses browsers and all host names except localhost",
         );
     }
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
-        let text = "the body is larger than 16 MB or broke off";
+        let text = "the body is larger than 16 MB or incomplete";
         return refuse(StatusCode::PAYLOAD_TOO_LARGE, "SerializationException", text);
     };
     if let Some(key) = &door.key

@@ -124,9 +124,9 @@ fn the_doctor_checks_the_directorys_flag() {
     for (active, reason) in [
         (
             true,
-            "says that no automation is active, but one is: calls set none off",
+            "states that no automation is active, but at least one is: calls trigger none",
         ),
-        (false, "says that an automation is active, but none is"),
+        (false, "states that an automation is active, but none is"),
     ] {
         bench.import(&points(1, active)).done();
         bench.edit_json("acme#directory", "directory", "access", |directory| {

@@ -88,7 +88,7 @@ fn unsupported_aws_profiles() {
     fs::write(&config, profiles).unwrap();
     let elsewhere_signed = "this AWS profile signs in by another program; hand its credentials over with: \
                             eval \"$(aws configure export-credentials --format env)\"";
-    let unusable = "the AWS credentials cannot be had; check AWS_PROFILE and ~/.aws/config, \
+    let unusable = "the AWS credentials cannot be loaded; check AWS_PROFILE and ~/.aws/config, \
                     or name a DynamoDB API with --endpoint";
     for (profile, reason) in [
         ("sso", elsewhere_signed),

@@ -11,7 +11,7 @@ const BOOKING: &str = "/book/demo/demo";
 const PANEL: &str = "/panel";
 const COPY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/panel.html");
 
-const SHUT_OFF: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
+const DISABLED_FEATURES: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
                         midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()";
 
 /// Head and text of each page.
@@ -66,7 +66,7 @@ fn the_headers() {
             ("content-type", "text/html; charset=utf-8"),
             ("cross-origin-opener-policy", "same-origin"),
             ("cross-origin-resource-policy", "same-origin"),
-            ("permissions-policy", SHUT_OFF),
+            ("permissions-policy", DISABLED_FEATURES),
             ("referrer-policy", "no-referrer"),
             ("x-content-type-options", "nosniff"),
         ] {

@@ -34,7 +34,11 @@ impl IntoResponse for CallError {
             }
             Self::Request(RequestError::IdempotencyKey(error)) => invalid("", "header", &error.to_string()),
             Self::Request(RequestError::NotJson(_)) => invalid("", "parse", "must be JSON"),
-            Self::Request(error) => error.into(),
+            Self::Request(error) => match Problem::from(error) {
+                // An item would be larger than DynamoDB's limit (C-89).
+                Problem::Invalid(details) => invalid("", "size", details.trim_start_matches("body: ")),
+                problem => problem,
+            },
             Self::Schema(violation) => {
                 invalid(&violation.instance_path, violation.keyword, &violation.message)
             }

@@ -25,10 +25,18 @@ pub struct Department {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<DepartmentId>,
     /// Whether its users work with opportunities. Imported and listed, without other effect.
-    #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
+    #[serde(
+        default = "crate::json::default_true",
+        with = "zero_or_one",
+        skip_serializing_if = "Clone::clone"
+    )]
     pub show_crm: bool,
     /// Whether its users work with tickets. Imported and listed, without other effect.
-    #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
+    #[serde(
+        default = "crate::json::default_true",
+        with = "zero_or_one",
+        skip_serializing_if = "Clone::clone"
+    )]
     pub show_sac360: bool,
     /// Creation, as far as the operator knows.
     #[serde(rename = "createDate", default, skip_serializing_if = "Option::is_none")]
@@ -51,10 +59,6 @@ impl Department {
             update_date: None,
         }
     }
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// A permission group.
@@ -99,7 +103,7 @@ impl TryFrom<[u64; 3]> for Membership {
 
     fn try_from([department, group, marks]: [u64; 3]) -> Result<Self, Self::Error> {
         if marks > ADMIN + INACTIVE {
-            return Err("a standing has a mark that nobody sets");
+            return Err("a membership has an unknown flag");
         }
         Ok(Self {
             department: (department > 0).then(|| department.try_into()).transpose()?,

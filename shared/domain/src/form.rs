@@ -38,7 +38,7 @@ pub struct Form {
     /// The hash of its token.
     pub token_hash: TokenHash,
     /// Whether it accepts submissions [default: true].
-    #[serde(default = "yes")]
+    #[serde(default = "crate::json::default_true")]
     pub active: bool,
     /// The accepted fields. An empty list accepts the fields of [`NewContact`] under their own names, and `whatsapp`.
     #[serde(default)]
@@ -343,10 +343,6 @@ fn is_absent(value: Option<&Value>) -> bool {
         Some(Value::String(text)) => text.trim().is_empty(),
         Some(_) => false,
     }
-}
-
-fn yes() -> bool {
-    true
 }
 
 #[cfg(test)]

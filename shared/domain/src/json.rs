@@ -15,6 +15,12 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Message for a number that cannot be stored exactly.
 pub const MUST_BE_TEXT: &str = "must be sent as text, because a number cannot hold it exactly";
 
+/// Default of a member that is true if it is absent.
+#[must_use]
+pub fn default_true() -> bool {
+    true
+}
+
 /// Parses JSON as JavaScript does: numbers are doubles, and numbers beyond their range are inexact.
 ///
 /// # Errors

@@ -3,9 +3,9 @@
 use serde_json::Number;
 
 /// Maximum absolute value of a number.
-const MOST: f64 = 1e15;
+const MAX_ABSOLUTE: f64 = 1e15;
 /// Minimum absolute value of a number other than 0.
-const LEAST: f64 = 1e-9;
+const MIN_ABSOLUTE: f64 = 1e-9;
 
 /// A number within the bounds of the table's numbers, in the form in which DynamoDB returns it: `4.0` becomes `4`.
 ///
@@ -13,10 +13,10 @@ const LEAST: f64 = 1e-9;
 /// The violated rule.
 pub fn storable(number: &Number) -> Result<Number, &'static str> {
     let size = number.as_f64().map_or(f64::INFINITY, f64::abs);
-    if size > MOST {
+    if size > MAX_ABSOLUTE {
         return Err("must be from -1e15 to 1e15");
     }
-    if size > 0.0 && size < LEAST {
+    if size > 0.0 && size < MIN_ABSOLUTE {
         return Err("must be 0 or no closer to it than 1e-9");
     }
     if !number.is_f64() {

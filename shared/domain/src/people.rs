@@ -31,7 +31,7 @@ pub struct User {
     #[serde(default)]
     pub admin: bool,
     /// Whether the user is active. Credentials of an inactive user are invalid.
-    #[serde(default = "yes")]
+    #[serde(default = "crate::json::default_true")]
     pub active: bool,
     /// Telephone number.
     #[serde(default, deserialize_with = "text_or_number")]
@@ -204,8 +204,4 @@ pub fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
         NumberOrText::Number(number) => number.to_string(),
         NumberOrText::Text(text) => text,
     }))
-}
-
-fn yes() -> bool {
-    true
 }

@@ -25,7 +25,7 @@ const ITEMS_UNREADABLE: HeaderName = HeaderName::from_static("x-items-unreadable
 /// Maximum bytes of a body (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
 /// Maximum bytes read of a body that is too large. A client that has sent its body can read the response.
-const DRAINED: usize = 8 * 1024 * 1024;
+const MAX_DRAINED: usize = 8 * 1024 * 1024;
 
 /// Request id, in the header `x-request-id` and in the log.
 #[derive(Debug, Clone)]
@@ -137,13 +137,13 @@ async fn within_limit(request: Request, next: Next, shape: ErrorFormat) -> Respo
 }
 
 /// Whether a body is rejected unread, because its client waits for permission (`Expect: 100-continue`) or announces
-/// more than [`DRAINED`] bytes.
+/// more than [`MAX_DRAINED`] bytes.
 fn is_far_too_large(headers: &HeaderMap) -> bool {
     let length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok());
     let length = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
-    length > DRAINED || (length > BODY_LIMIT && headers.contains_key(header::EXPECT))
+    length > MAX_DRAINED || (length > BODY_LIMIT && headers.contains_key(header::EXPECT))
 }
 
 async fn read(mut body: Body) -> Result<Bytes, Problem> {
@@ -152,7 +152,7 @@ async fn read(mut body: Body) -> Result<Bytes, Problem> {
         let frame = frame.map_err(|_| Problem::Invalid("body: broke off".to_owned()))?;
         let data = frame.into_data().unwrap_or_default();
         length += data.len();
-        if length > DRAINED {
+        if length > MAX_DRAINED {
             break;
         }
         if length <= BODY_LIMIT {

@@ -7,7 +7,7 @@ use http::{HeaderName, header};
 use sha2::{Digest as _, Sha256};
 
 /// Disabled browser features. Writing to the clipboard remains allowed, because a page may copy a link.
-const SHUT_OFF: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
+const DISABLED_FEATURES: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
                         midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()";
 
 /// A page without external files.
@@ -47,7 +47,7 @@ impl SelfContainedPage {
                 HeaderName::from_static("cross-origin-resource-policy"),
                 "same-origin",
             ),
-            (HeaderName::from_static("permissions-policy"), SHUT_OFF),
+            (HeaderName::from_static("permissions-policy"), DISABLED_FEATURES),
         ];
         (headers, Html(self.text.as_str())).into_response()
     }

@@ -184,7 +184,7 @@ impl ErrorFormat {
             (Self::Error, Problem::NoRoute) => json!({ "error": refusal.text(), "details": "no such route" }),
             (Self::Error | Self::Fixed | Self::OpportunityList, _) => json!({ "error": refusal.text() }),
             (Self::Message, Problem::Invalid(details)) => json!({ "msg": shorten(details) }),
-            // The handler writes its own 400s. Others are an incomplete body, and a record that would be too large.
+            // The handler writes its own 400s. The only other one is an incomplete body.
             (Self::CallWebhook, Problem::Invalid(_)) => {
                 json!({ "msg": "invalid_body", "err": { "instancePath": "", "keyword": "parse", "message": "must be JSON" } })
             }

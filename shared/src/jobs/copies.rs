@@ -37,12 +37,12 @@ pub use marker::{is_readable, stuck, unstick};
 
 /// Seconds that a marker outlives the refresh: longer than any request.
 const GRACE: u32 = 60;
-/// Concurrent leads of all instances.
-const LEADS: usize = 64;
-/// Concurrent leads of one instance.
-const LEADS_OF_ONE: usize = 32;
+/// Maximum concurrent leads of all instances.
+const MAX_LEADS: usize = 64;
+/// Maximum concurrent leads of one instance.
+const MAX_LEADS_PER_INSTANCE: usize = 32;
 /// Seconds in which a round begins new leads of one instance.
-const SHARE: u32 = 60;
+const INSTANCE_SECONDS: u32 = 60;
 /// Failed leads after which a round of an instance is aborted, because so many failures indicate a failing table.
 const MAX_FAILURES: usize = 64;
 
@@ -62,12 +62,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table fails. The next round continues.
     pub async fn refresh_copies(&self) -> Result<u64, StoreError> {
-        let permits = Semaphore::new(LEADS);
+        let permits = Semaphore::new(MAX_LEADS);
         let instances = self.instances_in_turn().await?.into_iter();
         let rounds = instances.map(async |name| {
             let round = Round {
                 grace: GRACE,
-                until: Some(self.environment.now().plus_seconds(SHARE)),
+                until: Some(self.environment.now().plus_seconds(INSTANCE_SECONDS)),
                 permits: &permits,
             };
             let outcome = Writer::of_job(self, name.clone()).refresh_round(&round).await;
@@ -89,7 +89,7 @@ impl Writer {
     /// # Errors
     /// [`StoreError`] if the table fails.
     pub async fn refresh_copies(&self, grace: u32) -> Result<u64, StoreError> {
-        let permits = Semaphore::new(LEADS_OF_ONE);
+        let permits = Semaphore::new(MAX_LEADS_PER_INSTANCE);
         let (until, permits) = (None, &permits);
         let round = Round {
             grace,
@@ -106,7 +106,7 @@ impl Writer {
             note_age(&items, self.reader().environment.now());
             self.shuffle(&mut items);
             let leads = items.into_iter().map(|item| self.process_in_time(item, round));
-            let mut leads = stream::iter(leads).buffer_unordered(LEADS_OF_ONE);
+            let mut leads = stream::iter(leads).buffer_unordered(MAX_LEADS_PER_INSTANCE);
             let mut failures = 0;
             while let Some(outcome) = leads.next().await {
                 failures += usize::from(outcome.is_err());
@@ -187,7 +187,8 @@ impl Writer {
         let Some(lead) = key::noticed(key) else {
             return Ok(None);
         };
-        self.reader().log_unreadable(key, "notice", "a notice is renewed");
+        self.reader()
+            .log_unreadable(key, "notice", "an unreadable stale marker is rewritten");
         let mark = self.reader().table.get(&self.keys().erasure(lead)).await?;
         let mut fresh = marked_at(self.reader().environment.now());
         fresh.insert("v".to_owned(), n(1));

@@ -46,7 +46,7 @@ impl Store {
             if let Some(name) = InstanceName::parse(&key.sk) {
                 names.push(name);
             } else {
-                tracing::warn!(item = %key, "the key of an instance names none");
+                tracing::warn!(item = %key, "the key of an instance's item is not an instance name");
             }
         }
         let first = self.environment.below(names.len() as u64);

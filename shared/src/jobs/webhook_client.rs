@@ -126,7 +126,7 @@ pub struct WebhookClient {
 
 impl fmt::Debug for WebhookClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Courier").finish_non_exhaustive()
+        f.debug_struct("WebhookClient").finish_non_exhaustive()
     }
 }
 
@@ -152,16 +152,16 @@ impl WebhookClient {
     ///
     /// # Errors
     /// The reason of the failed delivery, without any text of request or response.
-    pub async fn deliver(&self, letter: &WebhookRequest) -> Result<(), String> {
-        self.try_to_deliver(letter).await.map_err(|missed| missed.reason)
+    pub async fn deliver(&self, request: &WebhookRequest) -> Result<(), String> {
+        self.try_to_deliver(request).await.map_err(|missed| missed.reason)
     }
 
     /// Like [`Self::deliver`], with a flag for timeouts.
     ///
     /// # Errors
     /// [`Missed`] if it was not received.
-    pub async fn try_to_deliver(&self, letter: &WebhookRequest) -> Result<(), Missed> {
-        timeout(self.limits.whole, self.post(letter))
+    pub async fn try_to_deliver(&self, request: &WebhookRequest) -> Result<(), Missed> {
+        timeout(self.limits.whole, self.post(request))
             .await
             .unwrap_or_else(|_| Err(Missed::late("it took too long")))
     }
@@ -178,11 +178,11 @@ impl WebhookClient {
         &self.lanes
     }
 
-    async fn post(&self, letter: &WebhookRequest) -> Result<(), Missed> {
-        let wire = timeout(self.limits.connect, self.connect(&letter.url)).await;
+    async fn post(&self, request: &WebhookRequest) -> Result<(), Missed> {
+        let wire = timeout(self.limits.connect, self.connect(&request.url)).await;
         let wire = wire.map_err(|_| Missed::late("the connection took too long"))?;
         let wire = wire.map_err(str::to_owned)?;
-        Ok(self.send(wire, letter).await?)
+        Ok(self.send(wire, request).await?)
     }
 
     /// An authenticated connection to a receiver.
@@ -221,12 +221,12 @@ impl WebhookClient {
     }
 
     /// Sends a notification and waits for the receipt.
-    async fn send(&self, wire: Box<dyn Wire>, letter: &WebhookRequest) -> Result<(), String> {
+    async fn send(&self, wire: Box<dyn Wire>, request: &WebhookRequest) -> Result<(), String> {
         let broken = |cause: hyper::Error| format!("the connection broke: {cause}");
         let (mut sender, connection) = http1::handshake(TokioIo::new(wire)).await.map_err(broken)?;
-        let request = request(letter).map_err(|cause| format!("it cannot be written: {cause}"))?;
+        let http_request = http_request(request).map_err(|cause| format!("it cannot be written: {cause}"))?;
         let talk = async {
-            let answer = sender.send_request(request).await.map_err(broken)?;
+            let answer = sender.send_request(http_request).await.map_err(broken)?;
             let status = answer.status();
             // Reads and discards the body, so that the receiver can finish sending.
             let rest = Limited::new(answer.into_body(), MAX_ANSWER).collect();
@@ -242,7 +242,7 @@ impl WebhookClient {
         tokio::pin!(talk);
         tokio::select! {
             biased;
-            said = &mut talk => said,
+            outcome = &mut talk => outcome,
             _ = &mut connection => talk.await,
         }
     }
@@ -303,28 +303,28 @@ fn distrust(cause: &io::Error) -> &'static str {
     }
 }
 
-fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error> {
-    let at = letter.at.unix_seconds();
-    let signed = signature(&letter.secret, at, &letter.body);
-    let mut request = Request::builder()
-        .method(letter.method)
-        .uri(letter.url.path())
-        .header(HOST, letter.url.authority())
+fn http_request(request: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error> {
+    let at = request.at.unix_seconds();
+    let signed = signature(&request.secret, at, &request.body);
+    let mut http_request = Request::builder()
+        .method(request.method)
+        .uri(request.url.path())
+        .header(HOST, request.url.authority())
         .header(USER_AGENT, "funil")
         .header(CONTENT_TYPE, "application/json")
-        .body(Full::from(letter.body.clone()))?;
+        .body(Full::from(request.body.clone()))?;
     // A configured header may replace `user-agent` and `content-type`. The import refuses other headers of the service.
-    let headers = request.headers_mut();
-    for (name, value) in &letter.headers {
+    let headers = http_request.headers_mut();
+    for (name, value) in &request.headers {
         headers.insert(HeaderName::from_bytes(name.as_bytes())?, value.reveal().parse()?);
     }
-    headers.insert("x-funil-delivery", letter.delivery.parse()?);
+    headers.insert("x-funil-delivery", request.delivery.parse()?);
     headers.insert("x-funil-timestamp", HeaderValue::from(at));
     headers.insert("x-funil-signature", format!("t={at},v1={signed}").parse()?);
-    if let Some(trace) = &letter.trace {
+    if let Some(trace) = &request.trace {
         headers.insert(traceparent::HEADER, trace.to_string().parse()?);
     }
-    Ok(request)
+    Ok(http_request)
 }
 
 /// HMAC-SHA256 of `<at>.<body>` under the secret, in hexadecimal.

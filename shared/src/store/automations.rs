@@ -83,12 +83,8 @@ struct Later {
     id: AutomationId,
     trigger: String,
     event: String,
-    #[serde(default = "active")]
+    #[serde(default = "crate::json::default_true")]
     active: bool,
-}
-
-fn active() -> bool {
-    true
 }
 
 /// The item of an automation that replaces `stored`, with unknown attributes of `stored`.

@@ -20,7 +20,7 @@ use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 /// and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
 /// Maximum read units of a query, which ends at 1 MB, with a margin because sizes are estimates.
-const MAX_QUERY_UNITS: f64 = 270.0;
+pub const MAX_QUERY_UNITS: u32 = 270;
 
 /// Estimated units of an item of a short query: 8 KB. With larger items, concurrent queries may exceed the budget.
 const ITEM_UNITS: u32 = 2;
@@ -67,7 +67,7 @@ impl ReadBudget {
     /// queries in progress have ended.
     pub async fn query(&self, table: &ReadTable, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
-        let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
+        let most = f64::from(items.saturating_mul(ITEM_UNITS).min(MAX_QUERY_UNITS));
         let most = most.min(self.whole);
         self.reserve(most).await?;
         let page = table.query(span).await;
@@ -185,24 +185,21 @@ mod tests {
     /// A query waits for the queries in progress, and is refused after they have returned too few units.
     #[tokio::test]
     async fn budgets_are_never_exceeded() {
-        let budget = ReadBudget::new(800);
-        budget.reserve(MAX_QUERY_UNITS).await.unwrap();
-        budget.reserve(MAX_QUERY_UNITS).await.unwrap();
+        let (budget, most) = (ReadBudget::new(800), f64::from(MAX_QUERY_UNITS));
+        budget.reserve(most).await.unwrap();
+        budget.reserve(most).await.unwrap();
         let third = async {
-            budget.reserve(MAX_QUERY_UNITS).await.unwrap();
+            budget.reserve(most).await.unwrap();
             budget.give_back(0.0);
         };
         let first = async {
             tokio::task::yield_now().await;
-            budget.give_back(MAX_QUERY_UNITS - 10.0);
+            budget.give_back(most - 10.0);
         };
         tokio::join!(third, first);
         budget.give_back(0.0);
-        assert!(left(&budget) < MAX_QUERY_UNITS, "{}", left(&budget));
-        assert!(matches!(
-            budget.reserve(MAX_QUERY_UNITS).await,
-            Err(StoreError::OverBudget)
-        ));
+        assert!(left(&budget) < most, "{}", left(&budget));
+        assert!(matches!(budget.reserve(most).await, Err(StoreError::OverBudget)));
     }
 
     #[tokio::test]

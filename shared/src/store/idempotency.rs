@@ -16,7 +16,7 @@ use table::item::{self, Item, n, s};
 use table::{CommitError, Condition, Transaction};
 
 /// Lifetime of a key in seconds.
-const SECONDS: u32 = 24 * 3600;
+const LIFETIME_SECONDS: u32 = 24 * 3600;
 
 /// The attribute of a claim that marks an existing record.
 const FOUND: &str = "found";
@@ -134,7 +134,10 @@ impl IdempotencyKey {
         let mut item = Item::from([
             ("body".to_owned(), s(&self.body)),
             ("made".to_owned(), n(made)),
-            ("ttl".to_owned(), n(now.plus_seconds(SECONDS).unix_seconds())),
+            (
+                "ttl".to_owned(),
+                n(now.plus_seconds(LIFETIME_SECONDS).unix_seconds()),
+            ),
         ]);
         item.extend(more);
         let value = now.unix_seconds();

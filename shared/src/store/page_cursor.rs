@@ -14,7 +14,7 @@ use table::StoreError;
 use table::item::{self, Item, n, s};
 
 /// Lifetime of a cursor in seconds: the maximum pause of a client between two pages.
-const SECONDS: u32 = 3600;
+const LIFETIME_SECONDS: u32 = 3600;
 
 /// Consecutive reads of one query, identified by a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl Writer {
         cursor: Option<PageCursor>,
     ) -> Result<(), StoreError> {
         let cursor = cursor.unwrap_or_default();
-        let expiry = self.reader.environment.now().plus_seconds(SECONDS);
+        let expiry = self.reader.environment.now().plus_seconds(LIFETIME_SECONDS);
         let mut item = cursor.encode();
         item.insert("ttl".to_owned(), n(expiry.unix_seconds()));
         self.table.put(&self.keys().bookmark(&walk.0, page), item).await?;

@@ -78,7 +78,7 @@ impl Unreadable {
         let Some(unreadable) = error.lasting() else {
             return Err(error);
         };
-        reader.log_unreadable(key, unreadable, "an item cannot be read, or not be written");
+        reader.log_unreadable(key, unreadable, "an item cannot be read or written");
         self.0.get_or_insert(error);
         Ok(())
     }

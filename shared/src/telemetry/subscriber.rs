@@ -133,17 +133,17 @@ impl Subscriber for JsonSubscriber {
 
 impl fmt::Debug for JsonSubscriber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").finish_non_exhaustive()
+        f.debug_struct("JsonSubscriber").finish_non_exhaustive()
     }
 }
 
-/// Event fields as members of a line. Ignores fields that would replace the time, level, target, function or metrics.
+/// Event fields as members of a line. Ignores fields that would replace a member that the line has, or its metrics.
 struct JsonMembers<'l>(&'l mut Map<String, Value>);
 
 impl JsonMembers<'_> {
     fn set(&mut self, field: &Field, value: Value) {
         let name = field.name();
-        if !["timestamp", "level", "target", "function", "_aws"].contains(&name) {
+        if name != "_aws" && !self.0.contains_key(name) {
             self.0.insert(name.to_owned(), value);
         }
     }

@@ -75,15 +75,23 @@ pub struct Page {
 impl Page {
     /// Approximate read units of the page.
     pub fn units(&self) -> f64 {
-        read_units(self.items.iter().map(item::bytes).sum())
+        self.whole_units().into()
+    }
+
+    /// Like [`Self::units`], as a whole number.
+    pub fn whole_units(&self) -> u32 {
+        whole_read_units(self.items.iter().map(item::bytes).sum())
     }
 }
 
 /// Approximate read units of one item, or of the items of one query, with this number of bytes.
 #[must_use]
 pub fn read_units(bytes: usize) -> f64 {
-    let units = bytes.div_ceil(UNIT).max(1);
-    f64::from(u32::try_from(units).unwrap_or(u32::MAX))
+    whole_read_units(bytes).into()
+}
+
+fn whole_read_units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u32::MAX)
 }
 
 /// Reads a range page by page.

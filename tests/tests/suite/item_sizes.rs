@@ -124,6 +124,19 @@ async fn full_items_do_not_stop_calls_and_deletions() {
     assert_eq!(world.call("DELETE", &uri).send().await.status, 200);
 }
 
+/// Endpoint 19 names the limit in the form of its other 400s.
+#[tokio::test]
+async fn calls_beyond_the_limit_are_refused() {
+    let world = World::new().await;
+    fill(&world.raw(), "acme#counter", "call");
+    let body = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
+    let message = "the record, or an item that counts or lists it, would be larger than 400 KB";
+    let err = json!({ "instancePath": "", "keyword": "size", "message": message });
+    let expected = json!({ "msg": "invalid_body", "err": err });
+    world.webhook(&body).send().await.is(400, &expected);
+}
+
 /// Custom fields grow request by request up to the limit of a record, far below that of an item.
 #[tokio::test]
 async fn a_lead_grows_up_to_its_own_limit() {

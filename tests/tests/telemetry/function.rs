@@ -248,6 +248,37 @@ async fn lines_below_info_are_not_written() {
     assert_eq!(written.only()["message"], "told");
 }
 
+/// The fields of an event do not replace the members that every line has.
+#[tokio::test]
+async fn fields_of_events_replace_no_other_member() {
+    let routes = Router::new().route("/log", get(log_reserved_names));
+    let world = World::new().await.with_group(RouteGroup {
+        routes,
+        shape: ErrorFormat::Error,
+    });
+    let written = info();
+    let invocation = tracing::info_span!("Lambda runtime invoke", requestId = "8f5e-1");
+    let asked = world.get("/log").header("traceparent", TRACEPARENT).send();
+    asked.instrument(invocation).await;
+    let lines = written.take();
+    assert_eq!((lines.len(), &lines[0]["message"]), (2, &json!("told")));
+    assert!(!lines[0].to_string().contains("replaced"), "{}", lines[0]);
+}
+
+async fn log_reserved_names() -> &'static str {
+    tracing::info!(
+        timestamp = "replaced",
+        level = "replaced",
+        function = "replaced",
+        version = "replaced",
+        request_id = "replaced",
+        lambda_request_id = "replaced",
+        trace_id = "replaced",
+        "told"
+    );
+    "logged"
+}
+
 /// Only with literals of the program's text as message.
 #[tokio::test]
 async fn panics_are_logged_without_formatted_text() {

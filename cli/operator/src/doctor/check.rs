@@ -36,19 +36,19 @@ impl Check {
 }
 
 impl Doctor<'_> {
-    /// Repeats a check of `what` that compares something with the item at `held`. The item is read before and after the
+    /// Repeats a check of `what` that compares something with the item at `related`. The item is read before and after the
     /// check, and an unchanged item makes the comparison consistent. Without the item nothing is compared.
-    pub(super) async fn recheck<F>(&mut self, what: &Key, held: &Key, check: F) -> Result<()>
+    pub(super) async fn recheck<F>(&mut self, what: &Key, related: &Key, check: F) -> Result<()>
     where
         F: AsyncFn(&Item) -> Result<Check>,
     {
         let table = self.operator.table();
         self.repeat(what, async || {
-            let Some(before) = table.reads().get(held).await? else {
+            let Some(before) = table.reads().get(related).await? else {
                 return Ok(Check::Fine);
             };
             let outcome = check(&before).await?;
-            let unchanged = table.reads().get(held).await?.as_ref() == Some(&before);
+            let unchanged = table.reads().get(related).await?.as_ref() == Some(&before);
             Ok(if unchanged { outcome } else { Check::Changing })
         })
         .await

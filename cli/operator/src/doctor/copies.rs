@@ -107,10 +107,10 @@ fn compare(
         Err(error) => return Err(error.into()),
     };
     let reason = match (&renewed, at, source) {
-        (None, ..) => format!("is linked to {label}, which says that none ever was"),
-        (_, None, _) => format!("has the copy of a {} and names none", rule.source_name()),
+        (None, ..) => format!("is linked to {label}, which is marked as never linked"),
+        (_, None, _) => format!("has the copy of a {} without its id", rule.source_name()),
         (_, _, None) => format!("has a copy of {label}, which does not exist"),
-        _ => format!("the copy of {label} is not what its record says"),
+        _ => format!("the copy of {label} differs from its record"),
     };
     let mut fix = copied(keys, kind, (key, record), renewed)?;
     if let Some(at) = at {

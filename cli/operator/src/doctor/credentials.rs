@@ -77,7 +77,7 @@ async fn unlisted(operator: &Operator, (at, item): (&Key, &Item), key: &Key) -> 
     let reason = match operator.reads().get(key).await? {
         Some(entry) if decode(&entry).is_ok_and(|entry| entry.hash.as_str() != hash) => {
             fix.delete(at.clone(), Condition::Present);
-            "is in the list with another secret than the one that opens the instance too"
+            "is in the list with another secret, but this secret also opens the instance"
         }
         Some(_) => return Ok(Check::Fine),
         None => {
@@ -126,7 +126,7 @@ fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'
     // The membership is compared with the user's record in `memberships`.
     opens.standing = None;
     let right = entry.credential(operator.instance());
-    (opens != right).then_some("opens something else than its entry says")
+    (opens != right).then_some("opens something else than its entry states")
 }
 
 /// Checks an entry. A repair depends on the entry as it was read, and on the absence of a revocation if there was none.

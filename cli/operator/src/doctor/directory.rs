@@ -93,12 +93,13 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
 /// Faults of the directory's summary of active automations.
 fn summary_faults(expected: &DirectoryHead, stored: &DirectoryHead) -> impl Iterator<Item = &'static str> {
     let triggers = match (expected.triggers, stored.triggers) {
-        (true, false) => Some("says that no automation is active, but one is: calls set none off"),
-        (false, true) => Some("says that an automation is active, but none is"),
+        (true, false) => Some("states that no automation is active, but at least one is: calls trigger none"),
+        (false, true) => Some("states that an automation is active, but none is"),
         _ => None,
     };
-    let events = (expected.events != stored.events)
-        .then_some("does not say which events active automations wait for: writes set off none, or too many");
+    let events = (expected.events != stored.events).then_some(
+        "lacks or exceeds the events of the active automations: writes trigger too few or too many",
+    );
     triggers.into_iter().chain(events)
 }
 
@@ -151,7 +152,7 @@ impl Expected {
         let right = self.lists.names.values().flatten();
         let right: BTreeMap<_, _> = right.map(|(id, name)| (id.to_string(), name.clone())).collect();
         let standings = stored.standings.clone().unwrap_or_default();
-        let standings = differences("standing", &self.lists.standings, &standings);
+        let standings = differences("membership", &self.lists.standings, &standings);
         let names = differences("name", &right, &operator.first_names().await?);
         let keys = operator.keys();
         for (key, reasons) in [(keys.directory(), standings), (keys.names(), names)] {

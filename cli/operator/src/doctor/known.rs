@@ -7,7 +7,7 @@ use table::item::Item;
 use table::{AttributeValue, Key};
 
 /// Maximum noted items of 12 bytes each, enough for a million opportunities.
-const MAX: usize = 12_000_000;
+const MAX_NOTES: usize = 12_000_000;
 /// The bits of a note's last word: the digest of the content, the index of the kind, and whether the scan found the
 /// item.
 const CONTENT: u32 = (1 << 28) - 1;
@@ -23,7 +23,7 @@ impl DerivedItems {
     /// Notes the items of a record of kind number `kind`, each with the digest of its content. Returns `false` if there
     /// is no room for all of them, and then notes none.
     pub fn note<'k>(&mut self, kind: usize, items: impl ExactSizeIterator<Item = (&'k Key, u32)>) -> bool {
-        self.note_up_to(MAX, kind, items)
+        self.note_up_to(MAX_NOTES, kind, items)
     }
 
     fn note_up_to<'k>(

@@ -29,8 +29,8 @@ impl Doctor<'_> {
         }
         let mut keyring = Keyring::default();
         keyring.at(operator, stored.version).await?;
-        let held: Vec<_> = keyring.all().collect();
-        for some in held.chunks(BATCH) {
+        let credentials: Vec<_> = keyring.all().collect();
+        for some in credentials.chunks(BATCH) {
             let keys = some.iter().map(|(user, _)| operator.keys().user(*user));
             let wanted = keys.chain(some.iter().map(|(_, key)| key.clone()));
             let found = operator.reads().get_many(wanted).await?;
@@ -45,9 +45,9 @@ impl Doctor<'_> {
                 };
                 if seems_wrong {
                     let entry = operator.keys().credential(credential.kind, &credential.id);
-                    let held = operator.keys().directory();
+                    let directory = operator.keys().directory();
                     let check = async |directory: &Item| check(operator, directory, *user, key).await;
-                    self.recheck(&entry, &held, check).await?;
+                    self.recheck(&entry, &directory, check).await?;
                 }
             }
         }

@@ -23,9 +23,9 @@ impl Doctor<'_> {
                     Ok(match operator.0.reader().check_result(id).await? {
                         Checked::Sound => Check::Fine,
                         Checked::Changing => Check::Changing,
-                        Checked::Damaged { wounds, remedy } => Check::Inconsistency(Inconsistency {
-                            findings: wounds,
-                            fix: Some(remedy),
+                        Checked::Damaged { findings, fix } => Check::Inconsistency(Inconsistency {
+                            findings,
+                            fix: Some(fix),
                         }),
                     })
                 })

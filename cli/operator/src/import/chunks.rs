@@ -18,13 +18,13 @@ use crate::{Operator, Outcome, progress};
 
 /// Maximum bytes of lines in a chunk, except for its last line.
 const CHUNK_BYTES: usize = 4_000_000;
-/// Lines from which on an import is long. A long import uses larger transactions if the table permits them, and writes
+/// Minimum lines of a long import. A long import uses larger transactions if the table permits them, and writes
 /// chunks concurrently.
-const LONG: u64 = 1000;
+const LONG_IMPORT: u64 = 1000;
 /// Lines of a chunk if a transaction may have more writes than DynamoDB permits, enough for about one transaction.
 const LARGE_CHUNK: usize = 350;
 /// Maximum concurrent chunks of a kind.
-const UNDER_WAY: usize = 4;
+const MAX_CONCURRENT_CHUNKS: usize = 4;
 
 /// Lines of one kind, with their numbers.
 pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
@@ -42,7 +42,7 @@ pub struct ChunkPlan {
 impl ChunkPlan {
     /// The chunks of an import with this number of lines.
     pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
-        let wide = lines >= LONG;
+        let wide = lines >= LONG_IMPORT;
         let max_writes = if wide {
             operator.table().max_writes().await?
         } else {
@@ -58,7 +58,14 @@ impl ChunkPlan {
         } else {
             K::CHUNK
         };
-        (lines, if self.wide && K::CONCURRENT { UNDER_WAY } else { 1 })
+        (
+            lines,
+            if self.wide && K::CONCURRENT {
+                MAX_CONCURRENT_CHUNKS
+            } else {
+                1
+            },
+        )
     }
 }
 

@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 1_000_000;
 
 /// The directory's lines of an import.
 #[derive(Default)]
-struct Brought {
+struct ImportedDirectory {
     settings: Vec<(u64, String, Value)>,
     departments: DepartmentLines,
     /// Earlier lines of those departments, by line.
@@ -27,7 +27,7 @@ struct Brought {
     groups: BTreeMap<GroupId, (u64, Group)>,
 }
 
-impl Brought {
+impl ImportedDirectory {
     /// Adds a line that is good by itself.
     fn take(&mut self, line: u64, text: &str) -> Result<(), String> {
         match kinds::open(text)? {
@@ -108,13 +108,13 @@ impl Addition {
 impl Import<'_> {
     /// Writes settings, departments and groups.
     pub(super) async fn directory(&mut self) -> Result<(), ImportError> {
-        let mut brought = self.brought()?;
-        self.judge_room(&mut brought);
-        self.judge_departments(&mut brought);
-        let mut outcomes = brought.outcomes(&self.known.directory);
+        let mut imported = self.read_directory()?;
+        self.judge_room(&mut imported);
+        self.judge_departments(&mut imported);
+        let mut outcomes = imported.outcomes(&self.known.directory);
         match self
             .operator
-            .put_directory(|directory| brought.apply(directory))
+            .put_directory(|directory| imported.apply(directory))
             .await
         {
             Ok(_) => {}
@@ -135,11 +135,11 @@ impl Import<'_> {
     }
 
     /// Refuses the lines of departments and groups that would exceed the limits of an instance.
-    fn judge_room(&mut self, brought: &mut Brought) {
+    fn judge_room(&mut self, imported: &mut ImportedDirectory) {
         let old = self.known.directory.clone().split().0;
-        let departments = brought.departments.iter();
+        let departments = imported.departments.iter();
         let departments = departments.map(|(id, (line, of))| (*line, Addition::Department(*id, of.parent)));
-        let groups = brought.groups.iter();
+        let groups = imported.groups.iter();
         let groups = groups.map(|(id, (line, of))| (*line, Addition::Group(*id, of.permissions)));
         let lines: BTreeMap<_, _> = departments.chain(groups).collect();
         let mut next = old.clone();
@@ -160,30 +160,30 @@ impl Import<'_> {
             self.tally.refuse(line, reason.clone());
             match addition {
                 Addition::Department(id, _) => {
-                    brought.departments.remove(&id);
-                    let spares = std::mem::take(&mut brought.spares).into_iter();
+                    imported.departments.remove(&id);
+                    let spares = std::mem::take(&mut imported.spares).into_iter();
                     let (own, others) = spares.partition(|(_, (of, _))| *of == id);
-                    brought.spares = others;
+                    imported.spares = others;
                     let own: BTreeMap<_, _> = own;
                     for line in own.into_keys() {
                         self.tally.refuse(line, reason.clone());
                     }
                 }
-                Addition::Group(id, _) => drop(brought.groups.remove(&id)),
+                Addition::Group(id, _) => drop(imported.groups.remove(&id)),
             }
         }
     }
 
     /// Keeps the last good line of each department, and refuses the bad ones.
-    fn judge_departments(&mut self, brought: &mut Brought) {
+    fn judge_departments(&mut self, imported: &mut ImportedDirectory) {
         let stored = &self.known.directory.departments;
         loop {
-            for (line, reason) in departments::take_bad(&mut brought.departments, stored) {
+            for (line, reason) in departments::take_bad(&mut imported.departments, stored) {
                 self.tally.refuse(line, reason);
             }
-            let Brought {
+            let ImportedDirectory {
                 departments, spares, ..
-            } = brought;
+            } = imported;
             let next = spares
                 .iter()
                 .rev()
@@ -195,8 +195,8 @@ impl Import<'_> {
                 departments.insert(id, (line, department));
             }
         }
-        for (line, (id, department)) in &brought.spares {
-            let mut alone = brought.departments.clone();
+        for (line, (id, department)) in &imported.spares {
+            let mut alone = imported.departments.clone();
             alone.insert(*id, (*line, department.clone()));
             let bad = departments::take_bad(&mut alone, stored);
             match bad.into_iter().find(|(bad, _)| bad == line) {
@@ -206,11 +206,11 @@ impl Import<'_> {
         }
     }
 
-    fn brought(&mut self) -> Result<Brought, ImportError> {
-        let (mut brought, mut bytes) = (Brought::default(), 0);
+    fn read_directory(&mut self) -> Result<ImportedDirectory, ImportError> {
+        let (mut imported, mut bytes) = (ImportedDirectory::default(), 0);
         let spares = self.plan.take_spares(Kind::Departments).unwrap_or_default();
         let Some(range) = self.plan.range(&KINDS) else {
-            return Ok(brought);
+            return Ok(imported);
         };
         let source = self.source;
         let mut lines = source.lines(range.first)?;
@@ -226,9 +226,9 @@ impl Import<'_> {
                 self.tally.refuse(number, reason);
             } else {
                 // An error is possible only if the file changed since the plan was made.
-                let _ = brought.take(number, text);
+                let _ = imported.take(number, text);
             }
         }
-        Ok(brought)
+        Ok(imported)
     }
 }

@@ -73,18 +73,20 @@ struct DepartmentLine {
     name: String,
     #[serde(default)]
     parent: Option<DepartmentId>,
-    #[serde(default = "yes", deserialize_with = "zero_or_one::deserialize")]
+    #[serde(
+        default = "shared::json::default_true",
+        deserialize_with = "zero_or_one::deserialize"
+    )]
     show_crm: bool,
-    #[serde(default = "yes", deserialize_with = "zero_or_one::deserialize")]
+    #[serde(
+        default = "shared::json::default_true",
+        deserialize_with = "zero_or_one::deserialize"
+    )]
     show_sac360: bool,
     #[serde(rename = "createDate")]
     create_date: Option<Timestamp>,
     #[serde(rename = "updateDate")]
     update_date: Option<Timestamp>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl RecordKind for Departments {

@@ -104,7 +104,7 @@ impl Operator {
         let stored = stored.map(Funnels::decode).transpose()?;
         let before = stored.iter().flat_map(|stored| &stored.columns);
         for column in before.filter(|column| !funnel.has_column(column.id)) {
-            if self.holds_opportunities(funnel.id, column.id).await? {
+            if self.has_opportunities(funnel.id, column.id).await? {
                 return Ok(Some(column.id));
             }
         }
@@ -112,7 +112,7 @@ impl Operator {
     }
 
     /// Whether a column has opportunities, archived ones included. Queries its totals.
-    async fn holds_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
+    async fn has_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
         // Before a migration single totals may be negative, but their sum is not.
         let mut count = 0;
         for archived in [false, true] {

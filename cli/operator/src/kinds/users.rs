@@ -153,11 +153,11 @@ impl<'a> UserBatch<'a> {
         let of = |user: &User| user.department.map(|department| keys.member(department, user.id));
         let members: BTreeSet<_> = users.iter().copied().chain(&records).filter_map(of).collect();
         let names: BTreeSet<_> = users.iter().map(|user| keys.user_name(user.id)).collect();
-        let held = users
+        let credentials = users
             .iter()
             .flat_map(|user| keyring.of(user.id))
             .collect::<Vec<_>>();
-        let wanted = members.iter().chain(&names).chain(&held).cloned();
+        let wanted = members.iter().chain(&names).chain(&credentials).cloned();
         let mut found = table.reads().get_many(wanted).await?;
         let mut batch = Self {
             operator,
@@ -189,8 +189,8 @@ impl<'a> UserBatch<'a> {
     fn take(&mut self, user: &User) -> Result<Option<Outcome>, StoreError> {
         let (name, standing) = (user.full_name(), Membership::from(user));
         let touched = self.touched_by(user, &name);
-        let behind = self.behind(user.id, standing);
-        if self.records.get(&user.id) == Some(user) && touched.is_empty() && behind.is_empty() {
+        let outdated = self.outdated_credentials(user.id, standing);
+        if self.records.get(&user.id) == Some(user) && touched.is_empty() && outdated.is_empty() {
             return Ok(Some(Outcome::Unchanged));
         }
         let named = self.operator.keys().user_name(user.id);
@@ -202,7 +202,7 @@ impl<'a> UserBatch<'a> {
         }
         let fresh = touched.difference(&self.touched);
         let bytes = json_bytes(user) + fresh.clone().map(|key| self.named_bytes(key)).sum::<usize>();
-        let writes = 1 + behind.len() + fresh.count();
+        let writes = 1 + outdated.len() + fresh.count();
         let full =
             self.transaction.len() + self.touched.len() + writes > WRITES || self.bytes + bytes > BYTES;
         if full && !self.transaction.is_empty() {
@@ -217,7 +217,7 @@ impl<'a> UserBatch<'a> {
         let key = self.operator.keys().user(user.id);
         let item = unknown::rewritten("user", self.items.get(&key), user)?;
         self.transaction.put(key, item, Condition::Always);
-        self.carry(user.id, standing, &behind)?;
+        self.carry(user.id, standing, &outdated)?;
         self.records.insert(user.id, user.clone());
         Ok(Some(Outcome::Written))
     }
@@ -252,16 +252,16 @@ impl<'a> UserBatch<'a> {
     }
 
     /// The credentials of a user that carry another membership.
-    fn behind(&self, user: UserId, standing: Membership) -> Vec<Key> {
-        let held = self.credentials.get(&user).into_iter().flatten();
-        let behind = held.filter(|(_, carried)| *carried != Some(standing));
-        behind.map(|(key, _)| key.clone()).collect()
+    fn outdated_credentials(&self, user: UserId, standing: Membership) -> Vec<Key> {
+        let credentials = self.credentials.get(&user).into_iter().flatten();
+        let outdated = credentials.filter(|(_, carried)| *carried != Some(standing));
+        outdated.map(|(key, _)| key.clone()).collect()
     }
 
     /// Stores a user's membership in these of its credentials.
-    fn carry(&mut self, user: UserId, standing: Membership, behind: &[Key]) -> Result<(), StoreError> {
+    fn carry(&mut self, user: UserId, standing: Membership, outdated: &[Key]) -> Result<(), StoreError> {
         for (key, carried) in self.credentials.entry(user).or_default() {
-            if behind.contains(key) {
+            if outdated.contains(key) {
                 *carried = Some(standing);
                 let own = Condition::Number {
                     name: "user",
@@ -319,9 +319,12 @@ fn carried(
     let mut own = Vec::new();
     for key in keys {
         let item = found.get(&key).cloned();
-        let held = item.map(|item| item::decode::<Credential>("credential", item));
-        if let Some(held) = held.transpose()?.filter(|held| held.user == user) {
-            own.push((key, held.standing));
+        let credential = item.map(|item| item::decode::<Credential>("credential", item));
+        if let Some(credential) = credential
+            .transpose()?
+            .filter(|credential| credential.user == user)
+        {
+            own.push((key, credential.standing));
         }
     }
     Ok(own)

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{assert_clean, assert_repairs, bench, damage, doctor, found, id, repair};
 use crate::support::Bench;
 
-const LEAD_1: &str = "the copy of lead 1 is not what its record says";
-const COMPANY_2: &str = "the copy of company 2 is not what its record says";
+const LEAD_1: &str = "the copy of lead 1 differs from its record";
+const COMPANY_2: &str = "the copy of company 2 differs from its record";
 
 /// Changes a lead without a marker.
 fn move_lead(bench: &Bench) {
@@ -131,7 +131,7 @@ fn copies_of_a_company() {
     bench.set("acme#lead", &id(3), "companyCopy", &copy);
     bench.delete("acme#company", &id(2));
     let gone = "has a copy of company 2, which does not exist";
-    let none = "has the copy of a company and names none";
+    let none = "has the copy of a company without its id";
     assert_copied(&bench, &expected("lead", &[(1, gone), (2, gone), (3, none)]));
     let lead = bench.item("acme#lead", &id(1)).unwrap();
     assert_eq!(
@@ -153,7 +153,7 @@ fn a_file_of_another_lead() {
         let mut expected = damage(
             &bench,
             r#"
-set lead {"N":"2"} | acme#file id#000000000000007 | the copy of ticket 1 is not what its record says
+set lead {"N":"2"} | acme#file id#000000000000007 | the copy of ticket 1 differs from its record
  | acme#lead-file#2 000000000000001#id#000000000000007 | is missing: file id#000000000000007 has it
 "#,
         );
@@ -177,7 +177,7 @@ fn a_linked_lead_that_says_that_it_is_not() {
     let before = bench.item(lead.0, &lead.1).unwrap();
     assert_eq!(before.get("u"), None);
     bench.set(lead.0, &lead.1, "u", &json!({ "N": "1" }));
-    let linked = "is linked to lead 2, which says that none ever was";
+    let linked = "is linked to lead 2, which is marked as never linked";
     let expected = damage(&bench, &expected("opportunity", &[(2, linked)]));
     assert_repairs(&bench, &expected);
     let repaired = bench.item(lead.0, &lead.1).unwrap();

@@ -35,7 +35,7 @@ fn entries_and_items_that_disagree() {
     let table = [
         ("", &lost, "is not revoked and opens nothing"),
         ("", &revoked, "is revoked and opens the instance all the same"),
-        ("", &other, "opens something else than its entry says"),
+        ("", &other, "opens something else than its entry states"),
         ("delete", &unlisted, "opens the instance and is not in the list"),
     ];
     let lines =

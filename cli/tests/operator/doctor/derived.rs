@@ -209,11 +209,11 @@ fn names_and_members() {
     assert_restores(
         &bench(),
         r#"
-set names {"S":"{\"7\":\"Nobody\",\"8\":\"Bruno\",\"77\":\"Nobody\"}"} | acme#names 000000000000000 | the name of user 7 is not what the user's record says
+set names {"S":"{\"7\":\"Nobody\",\"8\":\"Bruno\",\"77\":\"Nobody\"}"} | acme#names 000000000000000 | the name of user 7 differs from the user's record
  | acme#names 000000000000000 | the name of user 9 is missing
- | acme#names 000000000000000 | has the name of user 77, whose record says otherwise
+ | acme#names 000000000000000 | has the name of user 77, which differs from the user's record
 set users {"S":"[9]"} | acme#members 000000000000002#000000000000000 | the place of user 8 is missing
-put {"users":{"S":"[8]"}} | acme#members 000000000000009#000000000000000 | has the place of user 8, whose record says otherwise
+put {"users":{"S":"[8]"}} | acme#members 000000000000009#000000000000000 | has the place of user 8, which differs from the user's record
 "#,
     );
 }

@@ -44,7 +44,7 @@ pub struct Automation {
     /// Actions, run in this order.
     pub actions: Vec<Action>,
     /// Inactive automations never run.
-    #[serde(default = "active")]
+    #[serde(default = "crate::json::default_true")]
     pub active: bool,
 }
 
@@ -284,8 +284,4 @@ fn length(name: &str, text: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{name}: must have 1 to 255 characters"))
-}
-
-fn active() -> bool {
-    true
 }

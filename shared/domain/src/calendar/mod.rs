@@ -144,21 +144,21 @@ impl fmt::Display for LinkName {
     }
 }
 
-/// A duration of whole minutes, from `LEAST` to `MOST`.
+/// A duration of whole minutes, from `MIN` to `MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
-pub struct Minutes<const LEAST: u32, const MOST: u32>(u32);
+pub struct Minutes<const MIN: u32, const MAX: u32>(u32);
 
 /// The number of minutes is out of range. Contains minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number of minutes from {0} to {1}")]
 pub struct BadMinutes(u32, u32);
 
-impl<const LEAST: u32, const MOST: u32> Minutes<LEAST, MOST> {
+impl<const MIN: u32, const MAX: u32> Minutes<MIN, MAX> {
     /// From a number of minutes; `None` if out of range.
     #[must_use]
     pub fn new(minutes: u32) -> Option<Self> {
-        (LEAST..=MOST).contains(&minutes).then_some(Self(minutes))
+        (MIN..=MAX).contains(&minutes).then_some(Self(minutes))
     }
 
     /// Number of minutes.
@@ -173,23 +173,23 @@ impl<const LEAST: u32, const MOST: u32> Minutes<LEAST, MOST> {
     }
 }
 
-impl<const MOST: u32> Default for Minutes<0, MOST> {
+impl<const MAX: u32> Default for Minutes<0, MAX> {
     fn default() -> Self {
         Self(0)
     }
 }
 
-impl<const LEAST: u32, const MOST: u32> TryFrom<u64> for Minutes<LEAST, MOST> {
+impl<const MIN: u32, const MAX: u32> TryFrom<u64> for Minutes<MIN, MAX> {
     type Error = BadMinutes;
 
     fn try_from(minutes: u64) -> Result<Self, BadMinutes> {
         let minutes = u32::try_from(minutes).ok().and_then(Self::new);
-        minutes.ok_or(BadMinutes(LEAST, MOST))
+        minutes.ok_or(BadMinutes(MIN, MAX))
     }
 }
 
-impl<const LEAST: u32, const MOST: u32> From<Minutes<LEAST, MOST>> for u64 {
-    fn from(minutes: Minutes<LEAST, MOST>) -> Self {
+impl<const MIN: u32, const MAX: u32> From<Minutes<MIN, MAX>> for u64 {
+    fn from(minutes: Minutes<MIN, MAX>) -> Self {
         minutes.0.into()
     }
 }

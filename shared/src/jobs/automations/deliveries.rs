@@ -1,4 +1,4 @@
-//! Delivery of notifications: at least once, with tries for a day, then [set aside](crate::store::undelivered).
+//! Delivery of notifications: at least once, with attempts for a day, then [set aside](crate::store::undelivered).
 //!
 //! Before a delivery the notification is postponed by more than a delivery takes, on condition that no other process
 //! did. So one process delivers the notification. If that process dies, another one delivers it after the delay. The
@@ -25,20 +25,20 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 use table::{KeyRange, Pages, key_of};
 
-/// Seconds between the tries. Their sum is a day.
+/// Seconds between the attempts. Their sum is a day.
 const PAUSES: [u64; 9] = [10, 30, 90, 270, 810, 2_430, 7_290, 21_870, 53_600];
-/// Maximum number of tries.
-const TRIES: u64 = PAUSES.len() as u64 + 1;
+/// Maximum number of attempts.
+const MAX_ATTEMPTS: u64 = PAUSES.len() as u64 + 1;
 /// Seconds by which a notification is postponed during its delivery, which takes up to 10.
-const UNDER_WAY: u64 = 30;
+const CLAIM_SECONDS: u64 = 30;
 
 /// Concurrent lanes of all instances, and maximum lanes of one instance in a run.
-const LANES: usize = 256;
-const LANES_OF_ONE: usize = 16;
+const MAX_LANES: usize = 256;
+const MAX_LANES_PER_INSTANCE: usize = 16;
 /// Maximum notifications of a lane in one run.
-const WAITING: usize = 100;
+const MAX_PER_LANE: usize = 100;
 /// Seconds in which a run begins new deliveries.
-const TIME: u32 = 40;
+const RUN_SECONDS: u32 = 40;
 
 /// Due time in Unix seconds.
 const DUE: &str = "due";
@@ -112,15 +112,15 @@ impl Store {
                 Ok(mut found) => {
                     // Slow lanes are last, so the limit omits them first.
                     found.sort_by_key(|lane| webhook_client.lanes().is_slow(&lane.name, lane.store.now()));
-                    found.truncate(LANES_OF_ONE);
+                    found.truncate(MAX_LANES_PER_INSTANCE);
                     lanes.extend(found);
                 }
                 Err(cause) => tally.note(Err(cause)),
             }
         }
-        let until = self.environment.now().plus_seconds(TIME);
+        let until = self.environment.now().plus_seconds(RUN_SECONDS);
         let served = lanes.into_iter().map(|lane| lane.serve(webhook_client, until));
-        let mut served = stream::iter(served).buffer_unordered(LANES);
+        let mut served = stream::iter(served).buffer_unordered(MAX_LANES);
         while let Some(outcome) = served.next().await {
             tally.note(outcome);
         }
@@ -140,7 +140,7 @@ impl Store {
             }
             let now = self.environment.now();
             lanes.retain(|name, _| !webhook_client.lanes().is_slow(name, now));
-            let until = now.plus_seconds(TIME);
+            let until = now.plus_seconds(RUN_SECONDS);
             let served = lanes.into_values().map(|lane| lane.serve(webhook_client, until));
             let mut tally = JobOutcome::default();
             for outcome in join_all(served).await {
@@ -151,7 +151,7 @@ impl Store {
         match timeout(webhook_client.batch_limit(), work).await {
             Ok(Ok(_)) => {}
             Ok(Err(cause)) => tracing::warn!(%cause, "notifications are left to maintenance"),
-            Err(_) => tracing::info!("receivers that take their time are left to maintenance"),
+            Err(_) => tracing::info!("slow receivers are left to maintenance"),
         }
     }
 }
@@ -226,7 +226,7 @@ impl Writer {
                 name,
                 waiting: Vec::new(),
             });
-            if lane.waiting.len() < WAITING {
+            if lane.waiting.len() < MAX_PER_LANE {
                 lane.waiting.push(item);
             }
         }
@@ -244,18 +244,18 @@ impl Writer {
         let Some(delivery) = Delivery::of(item, now)? else {
             return Ok(false);
         };
-        let due = now + UNDER_WAY;
+        let due = now + CLAIM_SECONDS;
         if !self.put_off(&delivery, delivery.version - 1, due).await? {
             return Ok(false);
         }
-        let sent = match self.letter(&delivery).await? {
-            Some(letter) if delivery.tried <= TRIES => {
+        let sent = match self.webhook_request(&delivery).await? {
+            Some(request) if delivery.tried <= MAX_ATTEMPTS => {
                 turn.begin();
-                let sent = webhook_client.try_to_deliver(&letter).await;
+                let sent = webhook_client.try_to_deliver(&request).await;
                 turn.end(sent.as_ref().is_err_and(|missed| missed.late));
                 sent.map_err(|missed| missed.reason)
             }
-            Some(_) => Err("it was begun too often".to_owned()),
+            Some(_) => Err("it was interrupted in every attempt".to_owned()),
             None => Ok(()),
         };
         match sent {
@@ -271,7 +271,7 @@ impl Writer {
     /// Postpones a notification after a failed try, or sets it aside after the last.
     async fn missed(&self, delivery: &Delivery, reason: &str) -> Result<(), StoreError> {
         let (name, tried) = (self.name(delivery), delivery.tried);
-        if tried >= TRIES {
+        if tried >= MAX_ATTEMPTS {
             tracing::warn!(name, tried, reason, "a notification is set aside");
             counters::count(|counters| counters.notifications_given_up += 1);
             let mut transaction = Transaction::default();
@@ -329,14 +329,14 @@ impl Writer {
 mod tests {
     use std::time::Duration;
 
-    use super::{PAUSES, UNDER_WAY};
+    use super::{CLAIM_SECONDS, PAUSES};
     use crate::jobs::webhook_client::LIMITS;
     use crate::store::MAX_CALL;
 
     /// The delay is longer than two reads and a delivery, so no second process delivers the notification.
     #[test]
     fn notifications_are_postponed_during_delivery() {
-        assert!(Duration::from_secs(UNDER_WAY) > LIMITS.whole + 2 * MAX_CALL);
+        assert!(Duration::from_secs(CLAIM_SECONDS) > LIMITS.whole + 2 * MAX_CALL);
     }
 
     /// C-102: growing pauses, for 24 hours.

@@ -19,7 +19,7 @@
 
 mod actions;
 mod deliveries;
-mod letter;
+mod request;
 mod subject;
 
 use futures_util::stream::{self, StreamExt as _};
@@ -45,7 +45,7 @@ use subject::Subject;
 /// Concurrent triggers of an instance.
 const CONCURRENCY: usize = 16;
 /// Seconds in which a run begins new triggers of one instance.
-const SHARE: u32 = 60;
+const INSTANCE_SECONDS: u32 = 60;
 
 /// Progress of a trigger: id of the last automation, 0 before the first, and index of its next action.
 const AUTOMATION: &str = "automation";
@@ -123,7 +123,7 @@ impl Writer {
     /// Runs the triggers of the outbox page by page.
     async fn run_outbox(&self) -> Result<u64, StoreError> {
         let (until, mut tally) = (
-            self.reader().environment.now().plus_seconds(SHARE),
+            self.reader().environment.now().plus_seconds(INSTANCE_SECONDS),
             JobOutcome::default(),
         );
         let mut pages = Pages::of(key::outbox_triggers(self.keys()));

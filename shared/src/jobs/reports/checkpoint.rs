@@ -126,7 +126,8 @@ impl Writer {
         let condition = match (version, &stored) {
             (Some(version), _) => Condition::Version(version),
             (None, Some(unreadable)) => {
-                self.reader().log_unreadable(&key, KIND, "a walk begins anew");
+                self.reader()
+                    .log_unreadable(&key, KIND, "a scan for reports is restarted");
                 as_read(unreadable)
             }
             (None, None) => Condition::Absent,

@@ -31,8 +31,10 @@ use table::{KeyRange, MergeScan, PAGE, Pages, key_of};
 const LIFETIME: u32 = 6 * 60 * 60;
 /// Seconds in which a run begins new pages; the function's timeout is 300, which leaves time to store
 /// results.
-const TIME: u32 = 180;
-/// Reports computed by one scan.
+const RUN_SECONDS: u32 = 180;
+/// Maximum reports computed by one scan.
+const MAX_REPORTS: usize = 16;
+/// Concurrent queries of a scan.
 const CONCURRENCY: usize = 16;
 /// Pages of a slice, each up to 1,000 records or 1 MB.
 const SLICE_PAGES: usize = 100;
@@ -80,7 +82,7 @@ impl Store {
     /// # Errors
     /// The last [`StoreError`] if the table failed. The other instances are processed, and the next run does the rest.
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
-        let until = self.environment.now().plus_seconds(TIME);
+        let until = self.environment.now().plus_seconds(RUN_SECONDS);
         // Starts at a random instance, because the last instances may have no turn in this run.
         let mut waiting: VecDeque<_> = self.open_instances_in_turn().await?.into();
         let (mut done, mut failed) = (0, None);
@@ -200,7 +202,7 @@ impl Writer {
         until: Timestamp,
     ) -> Result<ReportTurn, StoreError> {
         let reports: Vec<_> = due.iter().map(Due::walked).collect();
-        let Some(walk) = self.claim_walk(entity, &reports, CONCURRENCY).await? else {
+        let Some(walk) = self.claim_walk(entity, &reports, MAX_REPORTS).await? else {
             return Ok(ReportTurn::default());
         };
         let turn = self.walk_slice(entity, walk.clone(), due, zone, until).await;
@@ -208,7 +210,8 @@ impl Writer {
             Err(StoreError::Corrupt { key: kind, .. }) => {
                 // The slices are unusable, so the next run begins a new scan.
                 let key = self.keys().report_walk(entity);
-                self.reader().log_unreadable(&key, kind, "a walk is given up");
+                self.reader()
+                    .log_unreadable(&key, kind, "a scan for reports is aborted");
                 self.end_walk(entity, &walk).await?;
                 Ok(ReportTurn::default())
             }

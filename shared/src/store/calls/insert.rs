@@ -1,7 +1,7 @@
 //! Resolves the lead of a call and writes both, with retries (C-74, C-75).
 //!
 //! If the lead cannot be found or created, the call is stored without a lead. After an attempt of unknown outcome the
-//! call is looked up by its nonce. The next attempt uses the same ids, so both cannot succeed.
+//! call is looked up by its nonce. All further attempts use the same ids, so at most one of them succeeds.
 
 use super::{CallSequences, Inserted, KnownCaller, Link};
 use crate::call::{Call, CallStatus, CallType};
@@ -184,8 +184,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Writes a call of `user`, with its lead if that can be found or created. The attempt after one of unknown outcome
-    /// uses the same ids, so that both cannot succeed; only the last attempt always takes new ids.
+    /// Writes a call of `user`, with its lead if that can be found or created. The last attempt reserves ids, unless an
+    /// attempt of unknown outcome may still succeed with the current ones.
     ///
     /// # Errors
     /// [`StoreError`] if the call could not be stored, or its outcome is unknown.
@@ -201,8 +201,9 @@ impl Writer {
         if self.are_contended(&link) {
             numbers = self.take_call_numbers(&link).await?;
         }
+        let mut may_succeed_late = false;
         for attempt in 1..=ATTEMPTS {
-            if attempt == ATTEMPTS {
+            if attempt == ATTEMPTS && !may_succeed_late {
                 link = Link::Nobody;
                 numbers = self.take_call_numbers(&link).await?;
             }
@@ -232,7 +233,7 @@ impl Writer {
                         return Err(cause);
                     }
                     tracing::warn!(%cause, "the call is stored without its lead");
-                    link = Link::Nobody;
+                    (link, may_succeed_late) = (Link::Nobody, true);
                 }
             }
         }

@@ -54,7 +54,7 @@ impl AgendaDay {
                 .split_once('_')
                 .map(|(start, end)| (start.parse(), end.parse()));
             let Some((Ok(start), Ok(end))) = ends else {
-                return Err(item::corrupt(KIND, format_args!("{name} is no stretch of time")));
+                return Err(item::corrupt(KIND, format_args!("{name} is not a time range")));
             };
             let count = item::number(KIND, item, name)?;
             if count > 0 {

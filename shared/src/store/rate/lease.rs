@@ -4,11 +4,11 @@ use crate::settings::Rate;
 use crate::time::Timestamp;
 
 /// Divisor of a limit: the maximum of a block, so that an unused block wastes little.
-const PART: u64 = 20;
+const LIMIT_DIVISOR: u64 = 20;
 /// Divisor of the remaining places: the maximum of a block.
-const REST: u64 = 8;
+const REMAINDER_DIVISOR: u64 = 8;
 /// The largest block.
-const LARGEST: u64 = 100;
+const MAX_BLOCK: u64 = 100;
 
 /// The places of a minute that this process has taken, and the number of places that all processes are known to have
 /// taken.
@@ -101,7 +101,9 @@ impl Lease {
 /// Number of places to reserve together, of `left` under `limit`. Smaller for small limits and for the last places, so
 /// that the processes that need the last places get them.
 fn block(limit: u64, left: u64) -> u64 {
-    (limit / PART).min(left / REST).clamp(1, LARGEST)
+    (limit / LIMIT_DIVISOR)
+        .min(left / REMAINDER_DIVISOR)
+        .clamp(1, MAX_BLOCK)
 }
 
 #[cfg(test)]

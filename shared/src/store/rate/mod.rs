@@ -22,7 +22,7 @@ use lease::{Lease, LeaseStep};
 
 /// Maximum budgets with a lease in a process. A further budget drops all leases, and the rest of their blocks is lost
 /// for that minute.
-const MOST: usize = 1000;
+const MAX_LEASES: usize = 1000;
 /// Timeout of a request's write to the counter, equal to that of one attempt of a function's other calls.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Seconds for which an unreachable counter is avoided; requests are accepted without it.
@@ -96,7 +96,7 @@ type Held = Arc<tokio::sync::Mutex<Lease>>;
 impl Leases {
     fn of(&self, budget: &str) -> Held {
         let mut leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if leases.len() >= MOST && !leases.contains_key(budget) {
+        if leases.len() >= MAX_LEASES && !leases.contains_key(budget) {
             leases.clear();
         }
         leases.entry(budget.to_owned()).or_default().clone()
@@ -271,9 +271,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let leases = Leases::default();
-        for budget in 0..3 * MOST {
+        for budget in 0..3 * MAX_LEASES {
             leases.of(&budget.to_string());
         }
-        assert!(leases.0.lock().unwrap().len() <= MOST);
+        assert!(leases.0.lock().unwrap().len() <= MAX_LEASES);
     }
 }

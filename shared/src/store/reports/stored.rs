@@ -73,8 +73,8 @@ pub enum Checked {
     Changing,
     /// Faulty items with reasons, and the writes that cause a new computation.
     Damaged {
-        wounds: Vec<(String, String)>,
-        remedy: Transaction,
+        findings: Vec<(String, String)>,
+        fix: Transaction,
     },
 }
 
@@ -269,24 +269,24 @@ impl Reader {
         if self.table.get(&key).await?.as_ref() != Some(&item) {
             return Ok(Checked::Changing);
         }
-        let wounds: Vec<_> = match &head {
+        let findings: Vec<_> = match &head {
             None => vec![(key.to_string(), "cannot be read".to_owned())],
             Some(head) => {
                 let named = head.parts.iter().map(|(name, part)| part.key(name));
                 let lost = named.filter(|sk| !sound.contains(sk));
                 lost.map(|sk| {
-                    let reason = "is missing or not what the head of its result says";
+                    let reason = "is missing or differs from the head of its result";
                     (format!("{} {sk}", key.pk), reason.to_owned())
                 })
                 .collect()
             }
         };
-        if wounds.is_empty() {
+        if findings.is_empty() {
             return Ok(Checked::Sound);
         }
         // Without a head there is no result: readers compute it, and the next refresh writes it.
-        let mut remedy = Transaction::default();
-        remedy.delete(key, as_read(&item));
-        Ok(Checked::Damaged { wounds, remedy })
+        let mut fix = Transaction::default();
+        fix.delete(key, as_read(&item));
+        Ok(Checked::Damaged { findings, fix })
     }
 }

@@ -7,6 +7,7 @@ use futures_util::future::try_join_all;
 
 use crate::report::{Cube, Question, Record, ReportEntity};
 use crate::store::Reader;
+use crate::store::budget::MAX_QUERY_UNITS;
 use crate::store::calls::CallRecord;
 use crate::store::entity::Entity as _;
 use crate::store::key::{self, Counter, Key};
@@ -23,13 +24,9 @@ use table::{KeyRange, Page, key_of};
 pub const MAX_UNITS: u64 = 2_000;
 /// Maximum duration of the computation. Together with earlier reads it stays below a function's timeout of 29 seconds.
 pub const MAX_TIME: Duration = Duration::from_secs(12);
-/// Maximum read units of a query, which ends at 1 MB, plus a margin because sizes are estimates.
-const QUERY_UNITS: u64 = 270;
 /// Number of parts into which a partition is divided after its first records. After the first page of one partition,
 /// the budget allows one round of parallel queries of all parts.
 const CONCURRENCY: usize = 6;
-/// The bytes of one read unit.
-const UNIT: usize = 4096;
 
 /// The remaining read units.
 #[derive(Debug)]
@@ -38,14 +35,12 @@ struct ScanAllowance(u64);
 impl ScanAllowance {
     /// Number of queries that fit into the budget at their maximum cost.
     fn queries(&self) -> usize {
-        usize::try_from(self.0 / QUERY_UNITS).unwrap_or(usize::MAX)
+        usize::try_from(self.0 / u64::from(MAX_QUERY_UNITS)).unwrap_or(usize::MAX)
     }
 
     /// Subtracts the cost of a page.
     fn take(&mut self, page: &Page) {
-        let bytes: usize = page.items.iter().map(item::bytes).sum();
-        let units = u64::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u64::MAX);
-        self.0 = self.0.saturating_sub(units);
+        self.0 = self.0.saturating_sub(page.whole_units().into());
     }
 }
 
@@ -243,6 +238,9 @@ mod tests {
     use super::*;
     use crate::report::Definition;
 
+    /// The bytes of one read unit.
+    const UNIT: usize = 4096;
+
     fn question(group_by: &str) -> Question {
         let line = json!({
             "id": 1, "name": "R", "entity": "calls", "measure": "count", "groupBy": group_by,
@@ -261,7 +259,7 @@ mod tests {
 
     #[test]
     fn an_allowance_is_used_up_by_the_bytes_that_are_read() {
-        let mut left = ScanAllowance(3 * QUERY_UNITS + 4);
+        let mut left = ScanAllowance(3 * u64::from(MAX_QUERY_UNITS) + 4);
         for (page, units, queries) in [
             (page(1, UNIT), 1, 3),
             (page(0, 1), 1, 3),

@@ -1,6 +1,7 @@
 //! Calls (endpoint 19) whose lead cannot be found or created. Other faults are in [matrix](super::matrix).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use shared::store::testing::faults::Fault;
@@ -59,4 +60,25 @@ async fn writes_of_unknown_outcome_are_done_once() {
             world.is_sound().await;
         }
     }
+}
+
+/// C-75: the last attempt keeps the ids of an attempt of unknown outcome. With other ids both could be executed, and one
+/// request would write two calls.
+#[tokio::test]
+async fn the_last_attempt_keeps_ids_of_unknown_outcome() {
+    let world = World::new().await;
+    for _ in 0..5 {
+        world.webhook(&call("")).send().await;
+    }
+    // Without the counter, the ids 1, 1, 2, 3, 4 and 5 are tried first, and are taken.
+    world.raw().delete("acme#counter", "call");
+    let met = AtomicUsize::new(0);
+    let seventh = 6..6 + SDK_ATTEMPTS;
+    let world = world.with_faults(Arc::new(move |operation| {
+        let hit = operation == "TransactWriteItems" && seventh.contains(&met.fetch_add(1, Ordering::Relaxed));
+        hit.then_some(Fault::FailedBefore)
+    }));
+    let answer = world.webhook(&call("+55 11 97326-3471")).send().await;
+    answer.is(201, &json!({ "msg": "created", "id": 6 }));
+    assert_eq!(world.calls().await.len(), 6);
 }

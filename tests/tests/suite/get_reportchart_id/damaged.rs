@@ -69,7 +69,7 @@ async fn heals(damage: Damage, by_doctor: bool) {
         Damage::Head => (format!("{DATA} head"), "cannot be read"),
         _ => (
             format!("{DATA} {sk}"),
-            "is missing or not what the head of its result says",
+            "is missing or differs from the head of its result",
         ),
     };
     assert_eq!(

@@ -174,7 +174,7 @@ impl Reader {
         made: u64,
     ) -> Result<(Meeting, String), StoreError> {
         // Meetings are never deleted, and the first booking created the secret.
-        let gone = || StoreError::Contention("finding what a key stands for");
+        let gone = || StoreError::Contention("reading the booking of an idempotency key");
         let id = MeetingId::new(made).ok_or_else(gone)?;
         let meeting = self.shown_meeting(id).await?.ok_or_else(gone)?;
         let secret = found.preconditions.secret.as_ref().ok_or_else(gone)?;

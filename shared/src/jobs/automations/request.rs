@@ -13,7 +13,10 @@ use table::item;
 
 impl Writer {
     /// The request to send. `None` if the record or the action no longer exists.
-    pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
+    pub(super) async fn webhook_request(
+        &self,
+        delivery: &Delivery,
+    ) -> Result<Option<WebhookRequest>, StoreError> {
         let places = subject::places(self.keys(), delivery.cause);
         let automation = self.keys().automation(delivery.automation);
         let wanted = places.iter().chain([&automation]).cloned();
