@@ -66,7 +66,7 @@ pub use caller::CallerId;
 pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub use companies::NamedCompany;
 pub(crate) use credentials::{Credential, FoundCredentials};
-pub(crate) use directory::Members;
+pub(crate) use directory::{Members, StoredDirectory};
 pub use directory::{DepartmentList, DepartmentUsers};
 pub use format::Format;
 pub use idempotency::{Claimed, IdempotencyKey};
