@@ -72,6 +72,11 @@ pub trait CheckedKind: Sync {
         item::contains(derived, stored)
     }
 
+    /// Whether a derived item is a function of its record, so that a repair can put it.
+    fn can_restore(&self, _derived: &Item) -> bool {
+        true
+    }
+
     /// The digest of the part of a stored or derived item that is compared; `None` where it cannot be read. Equal digests mean
     /// that the items agree, but different ones do not mean that they disagree.
     fn content(&self, item: &Item) -> Option<u32> {
