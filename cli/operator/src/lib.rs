@@ -20,6 +20,7 @@ mod former_totals;
 pub mod fuzzing;
 pub mod import;
 pub mod kinds;
+mod lead_details;
 mod lifecycle;
 mod line;
 mod look_ups;
@@ -45,6 +46,7 @@ use shared::instance::InstanceName;
 use shared::settings::SettingError;
 use shared::store::unscoped::format::{Format, TableFormat, found_format};
 use shared::store::unscoped::key::{self, Keys};
+use shared::store::unscoped::leads::Details;
 use shared::store::{Store, Writer};
 use shared::time::Timestamp;
 use table::StoreError;
@@ -265,7 +267,12 @@ impl Operator {
         self.0.reader().settled().has(Format::UNLINKED)
     }
 
-    /// Whether ranks of leads may be counted, because every writer maintains them.
+    /// The place of the custom fields of leads to write.
+    fn new_details(&self) -> Details {
+        Details::default().next(self.0.reader().settled())
+    }
+
+    /// Whether ranks of leads may be counted, because every writer changes them.
     fn counts_leads(&self) -> bool {
         self.0.reader().settled().has(Format::LEAD_RANKS)
     }

@@ -19,9 +19,9 @@ use table::{Condition, StoreError, Transaction};
 /// items with that format. Writes on condition of the items that were read, because requests continue.
 type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>>;
 
-/// The steps from the former format to this build's, in their order and with their names in messages. A build that
-/// raises [`Format::CURRENT`] replaces them.
-const STEPS: [(&str, Step); 6] = [
+/// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
+/// [`Format::CURRENT`] replaces them.
+const STEPS: [(&str, Step); 7] = [
     ("directory", |operator| Box::pin(operator.split_directory())),
     ("departments and groups", |operator| {
         Box::pin(operator.compact_directory())
@@ -30,6 +30,7 @@ const STEPS: [(&str, Step); 6] = [
     ("look-ups", |operator| Box::pin(operator.add_look_ups())),
     ("lead ranks", |operator| Box::pin(operator.count_lead_ranks())),
     ("values of days", |operator| Box::pin(operator.add_day_values())),
+    ("large leads", |operator| Box::pin(operator.divide_leads())),
 ];
 
 /// Seconds after which every request that began before the migration has ended.

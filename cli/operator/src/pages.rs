@@ -7,6 +7,7 @@ use super::kinds::ExportKind;
 use super::{Operator, UnreadableRecords};
 use shared::call::CallEvent;
 use shared::ids::CallId;
+use shared::store::Reader;
 use shared::store::unscoped::calls::{self, CallRecord};
 use shared::store::unscoped::erasure::PendingErasures;
 use shared::store::unscoped::key::Counter;
@@ -28,6 +29,8 @@ pub struct RecordPages<T> {
     rest: MergeScan<Item>,
     decode: fn(Item) -> Result<T, StoreError>,
     unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
+    /// Reads details of large leads.
+    details: Option<Reader>,
 }
 
 impl<T> RecordPages<T> {
@@ -41,17 +44,22 @@ impl<T> RecordPages<T> {
             rest: MergeScan::new(ranges, CONCURRENCY),
             decode,
             unreadable: operator.1.clone(),
+            details: None,
         }
     }
 
-    /// The next page, which may be empty; `None` after the last. One query of a partition, of at most 1 MB. A lenient
-    /// operator omits unreadable records and notes them in [`Operator::unreadable`].
+    /// The next page, which may be empty; `None` after the last. One query of a partition, of at most 1 MB, and a batch of gets
+    /// for large leads. A lenient operator leaves out records that cannot be read and notes them in [`Operator::unreadable`].
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     pub async fn next(&mut self) -> Result<Option<Vec<T>>, StoreError> {
         let Some(items) = self.rest.next_page(self.table.reads()).await? else {
             return Ok(None);
+        };
+        let items = match &self.details {
+            Some(reader) => reader.whole_items(items).await?,
+            None => items,
         };
         readable(items, self.decode, self.unreadable.as_deref()).map(Some)
     }
@@ -126,7 +134,11 @@ impl Operator {
     #[must_use]
     pub fn records<K: ExportKind>(&self) -> RecordPages<K::Record> {
         let ranges = KeyRange::of_each(K::partitions(self.keys()), None, None);
-        RecordPages::new(self, ranges, K::decode)
+        let details = K::HAS_DETAILS.then(|| self.0.reader().clone());
+        RecordPages {
+            details,
+            ..RecordPages::new(self, ranges, K::decode)
+        }
     }
 
     /// The records of all opportunities by id, with their copies, which may be stale.

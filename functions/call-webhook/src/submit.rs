@@ -111,7 +111,7 @@ async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Resul
     if completed(&lead).as_ref() == Ok(&lead) {
         return Ok(lead.id);
     }
-    if let Some(stored) = scope.store.reader().lead_record(lead.id).await? {
+    if let Some(stored) = scope.store.reader().whole_lead(lead.id).await? {
         scope.store.update_lead(stored, None, completed).await?;
     }
     Ok(lead.id)

@@ -52,14 +52,8 @@ pub async fn archive(
     let (scope, query, mut found) = request.into_parts();
     let Archive { archived, ids, bulk } = query;
     let records: Vec<LeadRecord> = ids.iter().filter_map(|id| found.remove(id)).collect();
-    let change = |lead: &Lead| {
-        let visible = scope.viewer.sees_lead(lead.owner, &lead.lists());
-        visible.then(|| Lead {
-            archived,
-            ..lead.clone()
-        })
-    };
-    let changed = scope.store.update_leads(records, change).await?;
+    let may = |lead: &Lead| scope.viewer.sees_lead(lead.owner, &lead.lists());
+    let changed = scope.store.archive_leads(records, archived, may).await?;
     let mut shown: Vec<_> = changed.iter().map(view).collect();
     if !bulk {
         let lead = shown.pop().ok_or(RequestError::NotFound)?;

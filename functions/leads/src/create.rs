@@ -9,7 +9,7 @@ use shared::ids::LeadId;
 use shared::lead::Lead;
 use shared::lead_edit::LeadPatch;
 use shared::store::{
-    Claimed, CreatedLead, IdempotencyKey, Identity, PrefetchedLead, Reader, StoreError, UniqueBy,
+    Claimed, CreatedLead, IdempotencyKey, Identity, LeadRecord, PrefetchedLead, Reader, StoreError, UniqueBy,
 };
 
 use crate::error::{CreateError, company_gone, invalid};
@@ -132,9 +132,10 @@ async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, Cre
     };
     EditLeads::require(&scope.viewer)?;
     let lead = match LeadId::new(id) {
-        Some(id) => scope.store.reader().lead(id).await?,
+        Some(id) => scope.store.reader().whole_lead(id).await?,
         None => None,
     };
+    let lead = lead.map(|lead| LeadRecord::from(lead).value.lead);
     let viewer = &scope.viewer;
     let may_see = |lead: &Lead| {
         lead.created_by == Some(viewer.user().get()) || viewer.sees_lead(lead.owner, &lead.lists())

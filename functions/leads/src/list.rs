@@ -59,9 +59,9 @@ pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
     params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)
 }
 
-/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who
-/// sees every lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for
-/// owners' names and tags that were not prefetched.
+/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who sees every
+/// lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for owners' names and tags
+/// that were not prefetched, and with all fields for large leads.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     answer(&scope, query, found).await
@@ -83,7 +83,11 @@ pub async fn answer(
     let total = page.total;
     let more = page.more;
     let mut answer = if view.needs_record() {
-        let mut leads = scope.store.reader().leads_of(page).await?;
+        let reader = scope.store.reader();
+        let mut leads = reader.leads_of(page).await?;
+        if view.has_custom_fields() {
+            leads = reader.with_custom_fields(leads).await?;
+        }
         let related = view.related(scope, related, &leads).await?;
         let leads = leads.iter_mut().map(|lead| view.lead(lead, scope, &related));
         let leads = leads.collect();

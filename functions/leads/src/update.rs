@@ -84,12 +84,14 @@ pub async fn in_body(request: Authorized<KeyAndToken, EditLeads, InBody>) -> Upd
     update(&scope, &changes, found).await
 }
 
-/// Changes the fields of a lead that the body names. Returns the full view of the changed lead, even if the user no
-/// longer sees it. Two round trips: the first reads the lead and the records that the body names, the second writes the
+/// Changes the fields of a lead that the body names. Returns the full view of the changed lead, even if the user no longer sees
+/// it. Two round trips: the first reads the lead and the records that the body names, the second writes the lead. One more for a large
 /// lead.
 async fn update(scope: &Scope, changes: &Changes, (stored, named): PrefetchedLeadUpdate) -> UpdateReply {
     let stored = stored.ok_or(RequestError::NotFound)?;
-    let named = named.with_name_of(scope).await?;
+    let whole = scope.store.reader().whole(stored);
+    let (stored, named) = tokio::try_join!(whole, named.with_name_of(scope))?;
+    let stored = stored.ok_or(RequestError::NotFound)?;
     let context = edit_context(scope, &named);
     let change = |lead: &Lead| {
         if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {

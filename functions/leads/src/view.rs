@@ -148,6 +148,11 @@ impl View {
         self.form == ViewFields::Full || self.selected().is_some_and(more)
     }
 
+    /// Whether custom fields are shown. They cannot be selected.
+    pub fn has_custom_fields(&self) -> bool {
+        self.form == ViewFields::Full
+    }
+
     /// The fields selected below a field of leads; `None` if it is not selected, or is selected as a leaf.
     fn nested(&self, name: &str) -> Option<&Selection> {
         self.selected()?.get(name).filter(|nested| !nested.is_empty())

@@ -24,7 +24,7 @@ impl Prefetch for ListLeadFiles {
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
         let files = reader.begin_lead_files(self.0.lead, &self.0.page);
-        tokio::try_join!(reader.lead(self.0.lead), files)
+        tokio::try_join!(reader.partial_lead(self.0.lead), files)
     }
 }
 

@@ -24,7 +24,7 @@ impl Prefetch for ListTickets {
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
         let tickets = reader.begin_lead_tickets(self.0.lead, &self.0.page);
-        tokio::try_join!(reader.lead(self.0.lead), tickets)
+        tokio::try_join!(reader.partial_lead(self.0.lead), tickets)
     }
 }
 

@@ -4,17 +4,20 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::credentials::Presented;
+use super::credentials::{Claims, Presented};
 use super::{Guard, Permission, Placement, instance, rate_limit};
 use crate::credential::Secret;
 use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::settings::CredentialPlacement;
-use crate::store::{CallerId, Credential, FoundCredentials, Members, Reader, Writer};
+use crate::store::{CallerId, Credential, FoundCredentials, Members, Reader, Store, StoredDirectory, Writer};
 use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
+
+/// Credentials that are read together with the directory: as many as a strict placement has.
+const MAX_FIRST: usize = 2;
 
 /// The unchecked credentials of a request, with placement `P` and required permission `A`.
 pub struct Credentials<P, A> {
@@ -150,17 +153,15 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
 
     async fn judge(&self, reader: &Reader, colleagues: bool) -> Result<Scope, RequestError> {
         let claims = self.presented.claims(P::RULE);
-        let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
         let expected = async {
             if colleagues && self.is_known(reader) {
                 return reader.expected_members().await;
             }
             Ok(Members::default())
         };
-        let presented = self.app.store().presented(reader.instance(), &hashes);
+        let presented = found(self.app.store(), reader.instance(), &claims);
         let (presented, expected) = tokio::join!(presented, expected);
         let (found, stored) = presented?;
-        let stored = stored.ok_or(RequestError::Unauthorized)?;
         let placement = stored.directory.settings.credential_placement();
         let claimed = claims.under(placement).unwrap_or_default();
         let first = self.opened_by(reader.instance(), claimed, &found);
@@ -228,6 +229,25 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         request::refuse_for(reason);
         None
     }
+}
+
+/// The credentials that exist, and the directory. Reads the first two credentials with the directory, and a third one only if
+/// these exist and the instance's placement requires it, so an unknown caller costs at most 4 units (C-86).
+async fn found(
+    store: &Store,
+    instance: &InstanceName,
+    claims: &Claims<'_>,
+) -> Result<(FoundCredentials, StoredDirectory), RequestError> {
+    let mut hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
+    let rest = hashes.split_off(hashes.len().min(MAX_FIRST));
+    let (mut found, stored) = store.presented(instance, &hashes).await?;
+    let stored = stored.ok_or(RequestError::Unauthorized)?;
+    let placement = stored.directory.settings.credential_placement();
+    let claimed = claims.under(placement).unwrap_or_default();
+    if found.len() == hashes.len() && claimed.len() > hashes.len() {
+        found.extend(store.credentials(&rest).await?);
+    }
+    Ok((found, stored))
 }
 
 /// 401, with the reason in the log.

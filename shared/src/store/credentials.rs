@@ -13,7 +13,8 @@ use crate::ids::UserId;
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::time::Timestamp;
-use table::{StoreError, item};
+use table::item::{self, Item};
+use table::{Key, StoreError};
 
 /// A stored credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,12 +81,29 @@ impl Store {
         let directory = Keys::of(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
         let mut items = self.table.reads().get_many(keys).await?;
-        let found = hashes.iter().filter_map(|hash| {
-            let item = items.remove(&key::credential(hash))?;
-            Some(item::decode("credential", item).map(|credential| (hash.clone(), credential)))
-        });
-        let found = found.collect::<Result<_, _>>()?;
+        let found = decoded(hashes, &mut items)?;
         let directory = items.get(&directory).map(directory::decode).transpose()?;
         Ok((found, directory))
     }
+
+    /// Reads further credentials. One batch of gets.
+    pub(crate) async fn credentials(
+        &self,
+        hashes: &[CredentialHash],
+    ) -> Result<FoundCredentials, StoreError> {
+        let keys = hashes.iter().map(key::credential);
+        let mut items = self.table.reads().get_many(keys).await?;
+        decoded(hashes, &mut items)
+    }
+}
+
+fn decoded(
+    hashes: &[CredentialHash],
+    items: &mut HashMap<Key, Item>,
+) -> Result<FoundCredentials, StoreError> {
+    let found = hashes.iter().filter_map(|hash| {
+        let item = items.remove(&key::credential(hash))?;
+        Some(item::decode("credential", item).map(|credential| (hash.clone(), credential)))
+    });
+    found.collect()
 }

@@ -16,7 +16,7 @@ use super::Writer;
 use super::entity::{Entity, Stored};
 use super::format::Format;
 use super::key::Cause;
-use super::leads::{LeadState, ranks};
+use super::leads::{Details, LeadState, ranks};
 use super::meetings::MeetingState;
 use super::opportunities::OpportunitySnapshot;
 use super::sequence::Sequence;
@@ -102,6 +102,7 @@ impl Writer {
             lead,
             company: None,
             unlinked: self.reader.settled.has(Format::UNLINKED),
+            details: Details::default().next(&self.reader.settled),
         };
         let record = Stored::made(state, None);
         let mut creation = self.put_record(&record, None)?;

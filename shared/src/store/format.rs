@@ -43,8 +43,10 @@ impl Format {
     pub const SPREAD_CALLS: Self = Self(6);
     /// The directory's head is compact, and names of departments and groups are items of their own.
     pub const COMPACT_DIRECTORY: Self = Self(6);
+    /// The custom fields of large leads are items of their own.
+    pub const LEAD_DETAILS: Self = Self(7);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self(6);
+    pub const CURRENT: Self = Self(7);
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;
@@ -150,6 +152,11 @@ impl Settled {
     /// Whether new calls are written into several partitions.
     pub fn spreads_calls(&self) -> bool {
         self.writes(Format::SPREAD_CALLS)
+    }
+
+    /// Whether the custom fields of large leads are written as items of their own.
+    pub fn divides_leads(&self) -> bool {
+        self.writes(Format::LEAD_DETAILS)
     }
 
     /// The form in which totals of boards are written.

@@ -225,7 +225,7 @@ impl Keys<'_> {
                 Origin::Opportunity(keyed_id(&key.sk).and_then(OpportunityId::new))
             }
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
-            Some("leads" | "wordy" | "company-lead") => Origin::Lead(id(&key.sk)),
+            Some("leads" | "wordy" | "company-lead" | "lead-details") => Origin::Lead(id(&key.sk)),
             Some("phone" | "email" | "word" | "number") => Origin::Lead(looked_up_lead(&key.sk)),
             Some("timeline") => Origin::Event,
             Some("calendar-link" | "calendar-public") => Origin::CalendarLink,

@@ -44,6 +44,7 @@ mod get_user;
 mod idempotency;
 mod isolation;
 mod item_sizes;
+mod large_leads;
 mod lifecycle;
 mod limits;
 mod maintenance;

@@ -72,8 +72,13 @@ pub trait CheckedKind: Sync {
         item::contains(derived, stored)
     }
 
-    /// The digest of the compared part of a stored or derived item; `None` if it cannot be read. Equal digests mean
-    /// that the items agree. Different digests do not mean that they differ.
+    /// Whether a derived item is a function of its record, so that a repair can put it.
+    fn can_restore(&self, _derived: &Item) -> bool {
+        true
+    }
+
+    /// The digest of the part of a stored or derived item that is compared; `None` where it cannot be read. Equal digests mean
+    /// that the items agree, but different ones do not mean that they disagree.
     fn content(&self, item: &Item) -> Option<u32> {
         Some(known::content(known::body(item)))
     }

@@ -15,7 +15,7 @@ use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::forms;
 use shared::store::unscoped::key::{self, Counter, Keys};
 use shared::store::unscoped::lead_list;
-use shared::store::unscoped::leads::LeadRecord;
+use shared::store::unscoped::leads::{self, LeadRecord};
 use shared::store::unscoped::meetings::MeetingRecord;
 use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
 use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
@@ -89,7 +89,24 @@ impl CheckedKind for CheckedLeads {
     }
 
     fn agrees(&self, derived: &Item, stored: &Item) -> bool {
+        if let Some(digest) = leads::digest(derived) {
+            return leads::is_sound(stored, digest);
+        }
         derived.is_empty() || lead_list::known(stored).as_ref() == Some(derived)
+    }
+
+    fn can_restore(&self, derived: &Item) -> bool {
+        leads::digest(derived).is_none()
+    }
+
+    /// Of details their digest, if it is right.
+    fn content(&self, item: &Item) -> Option<u32> {
+        let Some(digest) = leads::digest(item) else {
+            return Some(known::content(known::body(item)));
+        };
+        let is_stored = item.contains_key("pk");
+        let is_right = !is_stored || leads::is_sound(item, digest);
+        is_right.then(|| known::content(&item::part(item, leads::DIGEST)))
     }
 
     fn copy_rule(&self) -> Option<RuleRef> {

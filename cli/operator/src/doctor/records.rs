@@ -184,9 +184,11 @@ async fn check(
     let derived = kind.derived(operator.keys(), record)?;
     let stored = operator.reads().get_many(derived.items.keys().cloned()).await?;
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
+    let mut is_lost = false;
     for (at, item, found) in differences((kind, may_lack), &derived, &stored) {
         let fault = found.map_or("is missing: ", |_| "is not what is derived: ");
         findings.push((at.to_string(), format!("{fault}{} has it", kind.label(key))));
+        is_lost |= !kind.can_restore(item);
         fix.put(at.clone(), item.clone(), Condition::Always);
     }
     if findings.is_empty() {
@@ -196,6 +198,7 @@ async fn check(
     if let Some(lead) = kind.required_lead(record)? {
         fix.check(operator.keys().lead(lead), Condition::Present);
     }
-    let fix = Some(fix);
+    // An import of the record restores what is lost.
+    let fix = (!is_lost).then_some(fix);
     Ok(Check::Inconsistency(Inconsistency { findings, fix }))
 }

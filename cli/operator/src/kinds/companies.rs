@@ -129,12 +129,11 @@ impl Operator {
             return Err(Skip::Unchanged);
         }
         let (id, read) = (stored.lead.id, Condition::Version(stored.version));
-        let (lead, company) = (stored.lead.clone(), Some(company.clone()));
+        let company = Some(company.clone());
         let unlinked = stored.unlinked;
         let record = stored.next(LeadState {
-            lead,
             company,
-            unlinked,
+            ..stored.value.clone()
         });
         let mut transaction = Transaction::default();
         // No derived item of a lead depends on its company's record.

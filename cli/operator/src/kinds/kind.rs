@@ -202,6 +202,8 @@ pub trait ExportKind: RecordKind {
     const STOPS_AT: Option<&'static str> = None;
     /// Whether a record may contain data of a lead that is being deleted (C-24).
     const OF_LEADS: bool = false;
+    /// Whether a part of large records is in items of their own.
+    const HAS_DETAILS: bool = false;
 
     /// The partitions of the records.
     fn partitions(keys: Keys<'_>) -> Vec<String>;

@@ -126,6 +126,12 @@ impl Decide for Leads {
         reads
     }
 
+    fn follow(keys: Keys<'_>, lead: &Lead, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
+        let stored = found.get(&keys.lead(lead.id));
+        let details = stored.and_then(leads::digest).map(|_| keys.lead_details(lead.id));
+        Ok(details.into_iter().collect())
+    }
+
     fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision {
         let (keys, id) = (operator.keys(), line.record.id);
         if found.has(&keys.erasure(id)) {
@@ -134,7 +140,11 @@ impl Decide for Leads {
             )));
         }
         let stored = found.get(&keys.lead(id));
-        let stored = stored.map(LeadRecord::decode).transpose()?;
+        let mut stored = stored.map(LeadRecord::decode).transpose()?;
+        if let Some(stored) = &mut stored {
+            // Where this fails, the details are lost, or the record was changed since and refuses the write.
+            stored.value.add_details(found.get(&keys.lead_details(id))).ok();
+        }
         let before = stored.as_ref().map(|stored| &stored.lead);
         // Calls move `lastActive` forward, and an import of older data does not move it back.
         let last_active = line.update_date.max(before.map(|lead| lead.last_active));
@@ -152,6 +162,7 @@ impl Decide for Leads {
             lead,
             company,
             unlinked: unlinked.unwrap_or(operator.is_settled() && !line.is_linked),
+            details: operator.new_details(),
         };
         let record = LeadRecord::imported(stored.as_ref(), state);
         if let Some(stored) = &stored {
@@ -176,13 +187,16 @@ fn unlike(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
         last_active: lead.last_active,
         ..stored.lead.clone()
     };
-    if stored.lead == *lead || (stored.edited && !mode.overwrite && touched() == *lead) {
+    let same = || stored.lead == *lead || (stored.edited && !mode.overwrite && touched() == *lead);
+    if stored.is_whole() && same() {
         return Err(Skip::Unchanged);
     }
     replaceable(Kind::Leads, lead.id, stored.edited, mode)
 }
 
 impl ExportKind for Leads {
+    const HAS_DETAILS: bool = true;
+
     fn partitions(keys: Keys<'_>) -> Vec<String> {
         vec![keys.leads()]
     }

@@ -83,7 +83,8 @@ impl Operator {
             let Some(items) = pages.next(self.reads()).await? else {
                 break;
             };
-            // No response shows a field of an unreadable lead.
+            let items = self.0.reader().whole_items(items).await?;
+            // A lead that cannot be read has no field that anybody sees.
             for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
                 for (field, _) in lead.custom {
                     unknown.remove(&(PlaceholderSource::Lead, field));

@@ -45,9 +45,13 @@ fn assert_same(one: &Bench, other: &Bench) {
     assert_eq!(differing, []);
 }
 
-/// The sample, with creation times in lines that omit them.
+/// The sample, which has records of every kind, with times where it leaves them to the import, and leads whose custom fields
+/// are items of their own.
 fn dated_sample() -> String {
-    ["meeting", "report"].iter().fold(sample(), |lines, kind| {
+    let fields = format!(r#","historico":"{}""#, "Ligou. ".repeat(700));
+    let large = (9001..9061).map(|id| lead(id, &fields));
+    let sample = large.fold(sample(), |lines, line| lines + &line);
+    ["meeting", "report"].iter().fold(sample, |lines, kind| {
         let begins = format!(r#"{{"kind": "{kind}", "#);
         assert!(lines.contains(&begins));
         lines.replace(

@@ -13,11 +13,11 @@ use crate::lead::Lead;
 use crate::lead_edit::is_storable;
 use crate::money::Cents;
 use crate::opportunity::Opportunity;
-use crate::store::Writer;
 use crate::store::key::Counter;
 use crate::store::leads::LeadRecord;
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::sequence::Sequence;
+use crate::store::{WholeLead, Writer};
 use table::StoreError;
 use table::Transaction;
 use table::item;
@@ -86,7 +86,7 @@ impl Writer {
     /// The writes of a changed lead; empty if it is unchanged.
     fn write_changed(
         &self,
-        record: &LeadRecord,
+        record: &WholeLead,
         changed: Result<Lead, &'static str>,
     ) -> Result<Writes, StoreError> {
         match changed {

@@ -11,7 +11,7 @@ use crate::opportunity::Opportunity;
 use crate::store::entity::Stored;
 use crate::store::key::{Cause, Key, Keys};
 use crate::store::leads::LeadRecord;
-use crate::store::{MeetingRecord, OpportunityRecord, Reader, calls};
+use crate::store::{MeetingRecord, OpportunityRecord, Reader, WholeLead, calls};
 use table::StoreError;
 use table::item::Item;
 
@@ -19,7 +19,7 @@ use table::item::Item;
 #[derive(Debug, Default)]
 pub struct Subject {
     pub call: Option<Call>,
-    pub lead: Option<LeadRecord>,
+    pub lead: Option<WholeLead>,
     pub opportunity: Option<Opportunity>,
     pub meeting: Option<Meeting>,
 }
@@ -36,7 +36,7 @@ pub fn places(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
 
 impl Reader {
     /// The subject of a fact, given the item of its record. `None` if the record, or the lead of a call, is
-    /// gone. It contains no data of a deleted lead (C-24). At most two gets, in parallel.
+    /// gone. It contains no data of a deleted lead (C-24). At most two gets, in parallel, and one for a large lead.
     pub(super) async fn subject(
         &self,
         cause: Cause,
@@ -53,10 +53,13 @@ impl Reader {
                     ..Subject::default()
                 }));
             }
-            Cause::Lead(..) => Subject {
-                lead: Some(LeadRecord::decode(item)?),
-                ..Subject::default()
-            },
+            Cause::Lead(..) => {
+                let lead = self.whole(LeadRecord::decode(item)?).await?;
+                return Ok(lead.map(|lead| Subject {
+                    lead: Some(lead),
+                    ..Subject::default()
+                }));
+            }
             Cause::Opportunity(..) => {
                 let opportunity = OpportunityRecord::decode(item)?.value.opportunity;
                 Subject {
@@ -82,9 +85,9 @@ impl Reader {
         Ok(Some(subject.without_deleted()))
     }
 
-    async fn lead_if_any(&self, id: Option<LeadId>) -> Result<Option<LeadRecord>, StoreError> {
+    async fn lead_if_any(&self, id: Option<LeadId>) -> Result<Option<WholeLead>, StoreError> {
         match id {
-            Some(id) => self.lead_record(id).await,
+            Some(id) => self.whole_lead(id).await,
             None => Ok(None),
         }
     }

@@ -16,6 +16,11 @@ impl Keys<'_> {
         Key::new(self.leads(), id.padded())
     }
 
+    /// The custom fields of a large lead.
+    pub fn lead_details(self, id: LeadId) -> Key {
+        Key::new(self.pk("lead-details"), id.padded())
+    }
+
     /// The list of all leads, archived or not, by id.
     pub fn lead_list(self, archived: bool) -> String {
         self.pk(&format!("leads#{}", u8::from(archived)))

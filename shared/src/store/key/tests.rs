@@ -117,6 +117,7 @@ fn the_text_of_leads_keys() {
     let keys = Keys::of(&acme);
     assert_texts([
         (keys.lead(lead()), "acme#lead 000000000001001"),
+        (keys.lead_details(lead()), "acme#lead-details 000000000001001"),
         (
             entry(keys.lead_list(false), lead()),
             "acme#leads#0 000000000001001",

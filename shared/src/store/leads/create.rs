@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::details::Details;
 use super::identity::{Claimants, Identity};
 use super::ranks;
 use super::record::{LeadRecord, LeadState};
@@ -112,6 +113,7 @@ impl Writer {
             let budget = ReadBudget::within(settings);
             existing = ReadBudget::in_time(self.reader.listed_lead(&start.identity, &budget)).await?;
         }
+        self.learn_division(&lead).await?;
         let mut new = NewLead {
             lead,
             company,
@@ -198,6 +200,7 @@ impl Writer {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
             unlinked: self.reader.settled.has(Format::UNLINKED),
+            details: Details::default().next(&self.reader.settled),
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;

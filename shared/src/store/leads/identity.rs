@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 use sha2::{Digest, Sha256};
 use tokio::try_join;
 
-use super::record::LeadEntry;
+use super::record::{LeadEntry, LeadRecord};
 use crate::ids::LeadId;
 use crate::lead::{Lead, same_email};
 use crate::phone::Phone;
@@ -180,10 +180,12 @@ impl Reader {
         Ok(phones.into_iter().flatten().next().or(email))
     }
 
-    /// A lead's record, if it has one of the numbers, or the address.
+    /// A whole lead, if it has one of the numbers, or the address.
     pub(super) async fn lead_if(&self, id: LeadId, identity: &Identity) -> Result<Option<Lead>, StoreError> {
-        let lead = self.lead(id).await?;
-        Ok(lead.filter(|lead| identity.is_of(lead)))
+        let lead = self.whole_lead(id).await?.map(LeadRecord::from);
+        Ok(lead
+            .map(|record| record.value.lead)
+            .filter(|lead| identity.is_of(lead)))
     }
 
     /// The lead that has an address, one that is not archived first. At most two queries of one item, in parallel.

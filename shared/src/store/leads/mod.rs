@@ -3,6 +3,7 @@
 pub mod create;
 pub mod delete;
 pub mod deleted_leads;
+pub mod details;
 pub mod identity;
 pub mod list;
 pub mod ranks;
@@ -12,4 +13,5 @@ pub mod stale_markers;
 pub mod totals;
 pub mod update;
 
+pub use details::{DIGEST, Details, WholeLead, digest, is_divisible, is_sound};
 pub use record::*;

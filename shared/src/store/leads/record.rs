@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use table::AttributeValue;
 
+use super::details::{CUSTOM, Details};
 use super::identity::email_digest;
 use super::{ranks, stale_markers, totals};
 use crate::environment::Environment;
@@ -26,7 +27,7 @@ use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
-const KIND: &str = "lead";
+pub(super) const KIND: &str = "lead";
 /// Words of a lead with items of their own (C-20), apart from its address. A lead with more is also in a list that every
 /// search reads.
 const MAX_WORDS: usize = 16;
@@ -49,6 +50,8 @@ pub struct LeadState {
     pub company: Option<Company>,
     /// No opportunity was ever linked to it, so none copies it. False where that is not known.
     pub unlinked: bool,
+    /// The place of its custom fields.
+    pub details: Details,
 }
 
 /// A lead as it is stored.
@@ -130,16 +133,16 @@ impl LeadEntry {
 }
 
 impl Reader {
-    /// A lead by id. One get.
+    /// A lead by id, for readers that need no custom fields: a large lead lacks them. One get.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
-    pub async fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
+    pub async fn partial_lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
         let item = self.table.get(&self.keys().lead(id)).await?;
-        item.map(read).transpose()
+        item.map(partial).transpose()
     }
 
-    /// A lead's record by id. One get.
+    /// A lead's record by id; that of a large lead lacks the custom fields. One get.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -183,15 +186,13 @@ impl Entity for LeadState {
         if !lead.utm_tags.is_empty() {
             json("utmTags", serde_json::json!(lead.utm_tags).to_string());
         }
-        if !lead.custom.is_empty() {
-            json("custom", serde_json::json!(lead.custom).to_string());
-        }
         if let Some(company) = &self.company {
             json("companyCopy", serde_json::json!(company.sparse()).to_string());
         }
         if self.unlinked {
             item.insert(UNLINKED.to_owned(), n(1));
         }
+        self.details.encode(lead, &mut item)?;
         Ok(item)
     }
 
@@ -199,15 +200,20 @@ impl Entity for LeadState {
         Self::take(item.clone())
     }
 
-    fn derived(record: &Stored<Self>, _: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
-        derived(keys, &record.lead)
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        let mut derived = derived(keys, &record.lead)?;
+        let details = record.details.item(&record.lead, item);
+        let details = details.map(|details| (keys.lead_details(record.lead.id), details));
+        derived.items.extend(details);
+        Ok(derived)
     }
 }
 
 impl LeadState {
     pub(super) fn take(mut item: Item) -> Result<Self, StoreError> {
         let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
-        let custom = item::take_json(KIND, &mut item, "custom")?;
+        let custom = item::take_json(KIND, &mut item, CUSTOM)?;
+        let details = Details::of(&item);
         let company = item::take_json(KIND, &mut item, "companyCopy")?;
         let unlinked = item::number(KIND, &item, UNLINKED)? > 0;
         item.remove(UNLINKED);
@@ -222,13 +228,23 @@ impl LeadState {
             },
             company,
             unlinked,
+            details,
         })
     }
 }
 
-/// Decodes a lead that is not written again.
-pub fn read(item: Item) -> Result<Lead, StoreError> {
+/// Decodes a lead for readers that need no custom fields: a large lead lacks them.
+pub fn partial(item: Item) -> Result<Lead, StoreError> {
     LeadState::take(item).map(|state| state.lead)
+}
+
+/// Decodes a whole lead that is not written again.
+pub fn read(item: Item) -> Result<Lead, StoreError> {
+    let state = LeadState::take(item)?;
+    if state.is_whole() {
+        return Ok(state.lead);
+    }
+    Err(item::corrupt(KIND, "its custom fields are missing"))
 }
 
 /// Sets `lastActive`, as each call and each booking does (C-73). The condition is what keeps either from being linked to a

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
+use super::details::WholeLead;
 use super::record::{LeadRecord, LeadState};
 use super::stale_markers;
 use crate::lead::Lead;
@@ -38,6 +39,16 @@ impl Writer {
     /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn update_lead<R>(
         &self,
+        stored: WholeLead,
+        company: Option<NamedCompany>,
+        change: impl Fn(&Lead) -> Result<Lead, R>,
+    ) -> Result<UpdatedLead<R>, StoreError> {
+        self.change_lead(stored.into(), company, change).await
+    }
+
+    /// The same for a record that may lack the custom fields, if `change` concerns none.
+    async fn change_lead<R>(
+        &self,
         mut stored: LeadRecord,
         mut company: Option<NamedCompany>,
         change: impl Fn(&Lead) -> Result<Lead, R>,
@@ -51,14 +62,14 @@ impl Writer {
             if lead == stored.lead {
                 return Ok(UpdatedLead::Done(Box::new(lead)));
             }
+            self.learn_division(&lead).await?;
             let transaction = self.lead_update(&stored, &lead, company.as_ref())?;
             let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(UpdatedLead::Done(Box::new(lead))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
-                    let there = self.reader.lead_record(lead.id).await?;
-                    let is_done =
-                        |there: LeadRecord| change(&there.lead).is_ok_and(|same| same == there.lead);
+                    let there = self.reader.whole_lead(lead.id).await?;
+                    let is_done = |there: WholeLead| change(&there.lead).is_ok_and(|same| same == there.lead);
                     let done = there.is_some_and(is_done);
                     return done.then(|| UpdatedLead::Done(Box::new(lead))).ok_or(error);
                 }
@@ -76,39 +87,53 @@ impl Writer {
     }
 
     /// Returns the lead to decide on next, or `None` once it is gone. The first attempt takes the lead as the refused transaction
-    /// found it, later ones read it after a pause: with many concurrent writers a version from before the pause is outdated.
+    /// found it, later ones read it after a pause: with many concurrent writers a version from before the pause is outdated. If
+    /// `stored` has its custom fields, so has the newer one.
     pub(crate) async fn newer_lead(
         &self,
         stored: LeadRecord,
         mut refused: BTreeMap<Key, Item>,
         retry: &mut Retry<'_>,
     ) -> Result<Option<LeadRecord>, StoreError> {
-        let id = stored.lead.id;
-        if retry.again().await? {
-            return self.reader.lead_record(id).await;
-        }
-        match refused.remove(&self.keys().lead(id)) {
-            None => Ok(Some(stored)),
-            Some(item) if item.is_empty() => Ok(None),
-            Some(item) => LeadRecord::decode(item).map(Some),
+        let (id, is_whole) = (stored.lead.id, stored.is_whole());
+        let newer = if retry.again().await? {
+            self.reader.lead_record(id).await?
+        } else {
+            match refused.remove(&self.keys().lead(id)) {
+                None => return Ok(Some(stored)),
+                Some(item) if item.is_empty() => None,
+                Some(item) => Some(LeadRecord::decode(item)?),
+            }
+        };
+        match newer {
+            Some(newer) if is_whole => Ok(self.reader.whole(newer).await?.map(LeadRecord::from)),
+            newer => Ok(newer),
         }
     }
 
-    /// The same for several leads, each for itself, some at a time; those that were refused or gone are not in the result.
+    /// Archives or restores several leads, each for itself, some at a time; those that `may` refuses or that are gone are not
+    /// in the result. The result lacks the custom fields of large leads.
     ///
     /// # Errors
     /// [`StoreError`] as there; what was changed by then stays.
-    pub async fn update_leads(
+    pub async fn archive_leads(
         &self,
         stored: Vec<LeadRecord>,
-        change: impl Fn(&Lead) -> Option<Lead>,
+        archived: bool,
+        may: impl Fn(&Lead) -> bool,
     ) -> Result<Vec<Lead>, StoreError> {
+        let change = |lead: &Lead| {
+            let changed = || Lead {
+                archived,
+                ..lead.clone()
+            };
+            may(lead).then(changed).ok_or(())
+        };
         let mut changed = Vec::with_capacity(stored.len());
         for some in stored.chunks(CONCURRENCY) {
-            let decide = |lead: &Lead| change(lead).ok_or(());
             let updates = some
                 .iter()
-                .map(|stored| self.update_lead(stored.clone(), None, decide));
+                .map(|stored| self.change_lead(stored.clone(), None, change));
             let outcomes = try_join_all(updates).await?.into_iter();
             changed.extend(outcomes.filter_map(|outcome| match outcome {
                 UpdatedLead::Done(lead) => Some(*lead),
@@ -121,7 +146,7 @@ impl Writer {
 
 impl Writer {
     /// The writes that put a lead in the place of what is stored, on condition that it still is, and raise its facts.
-    pub(crate) fn lead_change(&self, stored: &LeadRecord, lead: &Lead) -> Result<Transaction, StoreError> {
+    pub(crate) fn lead_change(&self, stored: &WholeLead, lead: &Lead) -> Result<Transaction, StoreError> {
         self.lead_update(stored, lead, None)
     }
 
@@ -148,6 +173,7 @@ impl Writer {
                 lead: lead.clone(),
                 company: copy,
                 unlinked: stored.unlinked,
+                details: stored.details.next(&self.reader.settled),
             })
         };
         let mut transaction = self.put_record(&changed, Some(stored))?;

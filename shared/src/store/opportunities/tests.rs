@@ -8,7 +8,7 @@ use super::*;
 use crate::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, LeadId, UserId};
 use crate::money::Cents;
 use crate::opportunity::{ServicePermission, Status};
-use crate::store::leads::LeadState;
+use crate::store::leads::{Details, LeadState};
 use crate::time::Timestamp;
 use serde_json::Map;
 
@@ -83,6 +83,7 @@ fn lead() -> LeadRecord {
         },
         company: Some(serde_json::from_value(company).unwrap()),
         unlinked: false,
+        details: Details::default(),
     })
 }
 

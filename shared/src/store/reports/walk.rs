@@ -124,7 +124,7 @@ impl<'q> ReportAccumulator<'q> {
     /// Adds the record in an item.
     fn add_item(&mut self, entity: ReportEntity, item: Item) -> Result<(), StoreError> {
         match entity {
-            ReportEntity::Leads => self.add(Record::Lead(&leads::read(item)?)),
+            ReportEntity::Leads => self.add(Record::Lead(&leads::partial(item)?)),
             ReportEntity::Opportunities => {
                 let snapshot = OpportunitySnapshot::decode(&item)?;
                 self.add(Record::Opportunity(&snapshot.opportunity));

@@ -141,7 +141,7 @@ impl Reader {
         };
         match &found.guessed {
             Some((guess, found)) if *guess == lead => Ok(found.clone()),
-            _ => self.lead(lead).await,
+            _ => self.partial_lead(lead).await,
         }
     }
 

@@ -166,7 +166,7 @@ impl Writer {
             (None, _) => Ok(None),
             (Some(lead), _) if lead == new.id => Ok(Some(new.clone())),
             (Some(lead), Some((guess, found))) if lead == guess => Ok(found),
-            (Some(lead), _) => self.reader.lead(lead).await,
+            (Some(lead), _) => self.reader.partial_lead(lead).await,
         }
     }
 

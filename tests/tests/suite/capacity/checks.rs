@@ -90,6 +90,15 @@ async fn check_costs() {
                 2.0,
             ),
             (
+                "three made-up credentials",
+                world
+                    .get(&format!("/crm?i=acme&apitoken={key}"))
+                    .header("apitoken", &unknown(CredentialKind::Key))
+                    .header("authorization", &bearer),
+                401,
+                2.0,
+            ),
+            (
                 "a form with a wrong token",
                 world
                     .call("POST", "/api/hook/contact?i=acme&access_token=wrong")

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use shared::lead::Lead;
-use tests::bookings::open_calendars;
-use tests::people::{add_leads, plain_lead, user};
+use tests::bookings::{FREE, open_calendars};
+use tests::people::{add_leads, plain_lead, settle, user};
+use tests::sales::open_shop;
 use tests::{Answer, Wallet, World};
 
 use super::{Budget, call, documented, read, within};
@@ -126,6 +127,88 @@ async fn creation_and_change_costs() {
         let answer = world.call(method, uri).with(&wallet).json(&body).send().await;
         assert_eq!(answer.status, 200, "{what}: {}", answer.body);
         within(what, &answer, &budget);
+    }
+}
+
+/// A lead of 95 KB, almost all of it custom fields: the requests that concern none cost as much as for a small lead. Before format 7,
+/// they billed all of it.
+#[tokio::test]
+async fn large_lead_costs() {
+    let mut costs = Vec::new();
+    for (fields, format) in [(0, 7), (10, 6), (10, 7)] {
+        let world = World::own().await;
+        let operator = world.operator("acme");
+        settle(&operator).await;
+        open_calendars(&operator).await;
+        open_shop(&operator).await;
+        let item = json!({ "format": { "N": format.to_string() } });
+        world.raw().put("#format", "format", &item);
+        let world = world.through(world.store.unaware());
+        world.store.check_format().await.expect("the format");
+        world.meet_public().await;
+        let wallet = world.known(7).await;
+        let custom: serde_json::Map<_, _> = (0..fields)
+            .map(|at| (format!("campo{at}"), json!("x".repeat(9_480))))
+            .collect();
+        let put = async |body: &Value| {
+            let request = world.call("PUT", "/leads/1001?i=acme").with(&wallet);
+            request.json(body).send().await
+        };
+        assert_eq!(put(&json!(custom)).await.status, 200);
+        let made = json!({ "title": "Um", "value": 1, "crm_column": 31, "lead_id": 1001, "user": 8 });
+        let uri = format!("/crmopportunity?id=3&i=acme&apitoken={}", wallet.key);
+        let opportunity = || world.call("POST", &uri).with(&wallet).json(&made);
+        let archive = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
+        let full = "/leads/1001?i=acme&allFields=1";
+        let (city, campo) = (json!({ "city": "x" }), json!({ "campo0": "x".repeat(9_479) }));
+        let change = |body: &Value| world.call("PUT", "/leads/1001?i=acme").with(&wallet).json(body);
+        let mut sent = Vec::new();
+        for (what, request) in [
+            ("19: call", world.webhook(&call(&json!({})))),
+            (
+                "13: booking",
+                world
+                    .call("POST", "/calendarmeeting?i=acme")
+                    .json(&json!({ "keyName": "demo", "date": FREE[1], "leadId": 1001 })),
+            ),
+            ("7: first link", opportunity()),
+            ("7: another link", opportunity()),
+            ("2: summary", world.get("/leads/1001?i=acme").with(&wallet)),
+            (
+                "6: archive",
+                world
+                    .call("POST", &archive)
+                    .json(&json!({ "id": 1001, "archived": true })),
+            ),
+            ("3: all fields", world.get(full).with(&wallet)),
+            ("PUT /leads, city", change(&city)),
+            ("PUT /leads, custom", change(&campo)),
+        ] {
+            let answer = request.send().await;
+            assert!(answer.status.is_success(), "{what}: {}", answer.body);
+            let cost = &answer.cost;
+            sent.push((what, cost.round_trips, cost.read_units(), cost.write_units()));
+        }
+        println!("{fields} fields, format {format}: {sent:?}");
+        costs.push(sent);
+    }
+    let [small, former, large] = &costs[..] else {
+        panic!("three leads");
+    };
+    assert_eq!(large[..6], small[..6]);
+    assert_eq!(
+        large[6..],
+        [
+            ("3: all fields", 2, 28.0, 0.0),
+            ("PUT /leads, city", 3, 29.0, 4.0),
+            ("PUT /leads, custom", 3, 29.0, 188.0),
+        ]
+    );
+    for (now, before) in large.iter().zip(former).filter(|(now, _)| now.3 > 0.0) {
+        assert!(
+            now.3 < before.3 - 150.0 || now.0 == "PUT /leads, custom",
+            "{now:?}, {before:?}"
+        );
     }
 }
 

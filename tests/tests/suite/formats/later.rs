@@ -120,6 +120,11 @@ async fn later_world() -> (World, RawTable, Kept) {
         .await
         .expect("a migration");
     import(&world, MORE).await;
+    // Its custom fields are in an item of their own.
+    let is_large = |record: &&Value| record["kind"] == "lead" && record["id"] == 1004;
+    let mut large = kept.export.iter().find(is_large).expect("the lead").clone();
+    large["historico"] = "Ligou. ".repeat(700).into();
+    import(&world, &large.to_string()).await;
     let is_more = |record: &Value| {
         let kind = record["kind"].as_str().unwrap_or_default();
         ["tag", "lossReason", "hook"].contains(&kind) || (kind == "automation" && record["id"] == 4)
@@ -191,6 +196,9 @@ fn changed(record: &Value) -> Value {
         _ => ("name", json!("Nova")),
     };
     record[name] = value;
+    if record["historico"].is_string() {
+        record["historico"] = "Visitou. ".repeat(600).into();
+    }
     if kind == "calendar" {
         record["horizon"] = json!({ "type": "days", "days": 400 });
     }

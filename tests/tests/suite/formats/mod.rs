@@ -21,14 +21,16 @@ use tests::{Wallet, World};
 
 use crate::model::{Dice, tries_every_case};
 use asks::asks;
-use stage::{Kept, empty, export, set};
+use stage::{Kept, empty, set};
+pub use stage::{export, import};
 
 /// Tables of previous builds that this build must read, by their formats.
-const KEPT: [(u32, &str); 4] = [
+const KEPT: [(u32, &str); 5] = [
     (1, include_str!("../../../formats/1.ndjson")),
     (3, include_str!("../../../formats/3.ndjson")),
     (4, include_str!("../../../formats/4.ndjson")),
     (5, include_str!("../../../formats/5.ndjson")),
+    (6, include_str!("../../../formats/6.ndjson")),
 ];
 
 const NAME: (&str, &str) = ("#format", "format");

@@ -162,7 +162,9 @@ async fn write(world: &World, wallet: &Wallet) {
     let path = format!("/leads/1012?i=acme&apitoken={}", wallet.key);
     let gone = world.call("DELETE", &path).with(wallet).send().await;
     assert_eq!(gone.status, 200, "{}", gone.body);
+    // Its custom fields are in an item of their own from format 7 on.
     let renamed = json!({ "kind": "lead", "id": 1004, "firstname": "Josefa", "owner": 8, "filial": 2,
+        "historico": "Ligou. ".repeat(600),
         "utmTags": [{ "utm_source": "ads" }], "channelRestrictions": { "email": { "disabled": true } } });
     import(world, &renamed.to_string()).await;
 }

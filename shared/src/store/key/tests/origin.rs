@@ -23,6 +23,7 @@ fn the_origin_of_built_keys() {
         (entry(keys.wordy_leads(false), lead()), of_lead),
         (keys.number_lead(false, "1743", lead()), of_lead),
         (Key::new(keys.number_endings(true, "1743"), "1743#"), of_some_lead),
+        (keys.lead_details(lead()), of_lead),
         (keys.event(lead(), event), Origin::Event),
         (entry(keys.company_leads(company), lead()), of_lead),
         (Key::new(keys.lead_list(true), "x"), of_some_lead),

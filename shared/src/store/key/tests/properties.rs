@@ -59,6 +59,7 @@ proptest! {
             (entry(keys.lead_list(archived), lead), Origin::Lead(Some(lead))),
             (entry(keys.owner_list(archived, user), lead), Origin::Lead(Some(lead))),
             (keys.phone_lead(&text, archived, lead), Origin::Lead(Some(lead))),
+            (keys.lead_details(lead), Origin::Lead(Some(lead))),
             (email, Origin::Lead(Some(lead))),
             (word, Origin::Lead(Some(lead))),
             (address, Origin::Lead(Some(lead))),

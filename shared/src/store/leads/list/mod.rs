@@ -146,7 +146,8 @@ impl Reader {
         self.table.query(span).await.map(Entries::read)
     }
 
-    /// The records of a page's leads in their order; those gone concurrently are left out.
+    /// The records of a page's leads in their order; those gone concurrently are left out. Large leads lack their custom fields,
+    /// which [`Reader::with_custom_fields`] adds.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
