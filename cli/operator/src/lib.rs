@@ -272,7 +272,7 @@ impl Operator {
         Details::default().next(self.0.reader().settled())
     }
 
-    /// Whether ranks of leads may be counted, because every writer changes them.
+    /// Whether ranks of leads may be counted, because every writer maintains them.
     fn counts_leads(&self) -> bool {
         self.0.reader().settled().has(Format::LEAD_RANKS)
     }

@@ -48,8 +48,8 @@ impl<T> RecordPages<T> {
         }
     }
 
-    /// The next page, which may be empty; `None` after the last. One query of a partition, of at most 1 MB, and a batch of gets
-    /// for large leads. A lenient operator leaves out records that cannot be read and notes them in [`Operator::unreadable`].
+    /// The next page, which may be empty; `None` after the last. One query of a partition, of at most 1 MB, and a batch
+    /// of gets for large leads. A lenient operator omits unreadable records and notes them in [`Operator::unreadable`].
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.

@@ -61,7 +61,7 @@ pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
 
 /// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who sees every
 /// lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for owners' names and tags
-/// that were not prefetched, and with all fields for large leads.
+/// that were not prefetched, and for large leads with all fields.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     answer(&scope, query, found).await

@@ -85,8 +85,8 @@ pub async fn in_body(request: Authorized<KeyAndToken, EditLeads, InBody>) -> Upd
 }
 
 /// Changes the fields of a lead that the body names. Returns the full view of the changed lead, even if the user no longer sees
-/// it. Two round trips: the first reads the lead and the records that the body names, the second writes the lead. One more for a large
-/// lead.
+/// it. Two round trips: the first reads the lead and the records that the body names, the second writes the lead.
+/// One more for a large lead.
 async fn update(scope: &Scope, changes: &Changes, (stored, named): PrefetchedLeadUpdate) -> UpdateReply {
     let stored = stored.ok_or(RequestError::NotFound)?;
     let whole = scope.store.reader().whole(stored);

@@ -77,8 +77,8 @@ pub trait CheckedKind: Sync {
         true
     }
 
-    /// The digest of the part of a stored or derived item that is compared; `None` where it cannot be read. Equal digests mean
-    /// that the items agree, but different ones do not mean that they disagree.
+    /// The digest of the compared part of a stored or derived item; `None` if it cannot be read. Equal digests mean
+    /// that the items agree. Different digests do not mean that they differ.
     fn content(&self, item: &Item) -> Option<u32> {
         Some(known::content(known::body(item)))
     }

@@ -84,7 +84,7 @@ impl Operator {
                 break;
             };
             let items = self.0.reader().whole_items(items).await?;
-            // A lead that cannot be read has no field that anybody sees.
+            // No response shows a field of an unreadable lead.
             for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
                 for (field, _) in lead.custom {
                     unknown.remove(&(PlaceholderSource::Lead, field));

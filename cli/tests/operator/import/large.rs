@@ -45,8 +45,7 @@ fn assert_same(one: &Bench, other: &Bench) {
     assert_eq!(differing, []);
 }
 
-/// The sample, which has records of every kind, with times where it leaves them to the import, and leads whose custom fields
-/// are items of their own.
+/// The sample, with creation times in lines that omit them, and leads with custom fields in items of their own.
 fn dated_sample() -> String {
     let fields = format!(r#","historico":"{}""#, "Ligou. ".repeat(700));
     let large = (9001..9061).map(|id| lead(id, &fields));
