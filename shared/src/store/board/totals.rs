@@ -70,6 +70,8 @@ pub struct Totals {
     former: Vec<RestrictedTotal>,
     /// The request for which they were read; `None` for any.
     read_for: Option<VisibleLists>,
+    /// The sum of the items' versions: equal ones of one request mean that no number changed.
+    pub(super) version: u64,
 }
 
 /// The visible part of a column for a request.
@@ -110,6 +112,7 @@ impl Totals {
             ..Self::default()
         };
         for item in items {
+            totals.version += item::number(TOTAL, &item, "v").unwrap_or_default();
             match key::total_of(&key_of(&item)?.sk) {
                 Some(of) => totals.add(of, &item)?,
                 None => totals.add_former(item)?,
