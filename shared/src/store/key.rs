@@ -25,9 +25,9 @@ pub use automation::{
     Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
 };
 pub use board::{
-    BoardList, BoardTotalOf, DAY_MILLIS, after_places, before_places, class, class_parts, column_begins,
-    place, placed, rank, rank_begins, rank_day, rank_ends, rank_span, ranked_day, restricted_rank,
-    restricted_ranked, total_column, total_of, user_begins, user_column_begins,
+    BoardList, BoardTotalOf, DAY_MILLIS, after_places, before_places, before_rank, class, class_parts,
+    column_begins, place, placed, rank, rank_begins, rank_day, rank_ends, rank_span, ranked_day,
+    restricted_rank, restricted_ranked, total_column, total_of, user_begins, user_column_begins,
 };
 pub use directory::{department_members, member_department};
 pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed, ranked_list};

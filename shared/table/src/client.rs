@@ -136,7 +136,14 @@ impl ReadTable {
     pub async fn query(&self, span: KeyRange) -> Result<Page, StoreError> {
         let limit = span.limit.clamp(1, PAGE);
         self.pass(limit).await?;
-        self.query_up_to(limit, span).await
+        self.query_up_to(limit, span, true).await
+    }
+
+    /// Like [`Self::query`], from the end of the range: the items are in descending order of their sort keys.
+    pub async fn query_last(&self, span: KeyRange) -> Result<Page, StoreError> {
+        let limit = span.limit.clamp(1, PAGE);
+        self.pass(limit).await?;
+        self.query_up_to(limit, span, false).await
     }
 
     /// Like [`Self::query`], for counters and markers, of which the gate admits more.
@@ -144,7 +151,7 @@ impl ReadTable {
         if let Some(gate) = &self.gate {
             gate.stretch(span.limit).await?;
         }
-        self.query_up_to(span.limit, span).await
+        self.query_up_to(span.limit, span, true).await
     }
 
     /// Waits until the gate admits this number of items.
@@ -155,7 +162,7 @@ impl ReadTable {
         }
     }
 
-    async fn query_up_to(&self, limit: usize, span: KeyRange) -> Result<Page, StoreError> {
+    async fn query_up_to(&self, limit: usize, span: KeyRange, forward: bool) -> Result<Page, StoreError> {
         // DynamoDB rejects empty ranges.
         if span.is_empty() {
             return Ok(Page::default());
@@ -167,6 +174,7 @@ impl ReadTable {
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .set_scan_index_forward((!forward).then_some(false))
             .expression_attribute_values(":pk", s(span.partition));
         // `BETWEEN` is inclusive, so the range starts at the smallest text greater than `after`.
         let condition = match (span.after, span.through) {
@@ -198,7 +206,7 @@ impl ReadTable {
     /// Reads up to 1 MB of a key range in one call, ignoring its limit.
     pub async fn query_megabyte(&self, span: KeyRange) -> Result<Page, StoreError> {
         self.pass(PAGE).await?;
-        self.query_up_to(usize::MAX, span).await
+        self.query_up_to(usize::MAX, span, true).await
     }
 
     /// Reads a whole key range in calls of 1 MB, ignoring its limit. Items beyond [`MAX_AHEAD`] are read
@@ -217,7 +225,9 @@ impl ReadTable {
                 None => usize::MAX,
             };
             ahead = 0;
-            let page = pages.next_with(|span| self.query_up_to(limit, span)).await?;
+            let page = pages
+                .next_with(|span| self.query_up_to(limit, span, true))
+                .await?;
             items.extend(page.into_iter().flat_map(|page| page.items));
         }
         Ok(items)

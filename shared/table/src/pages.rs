@@ -66,7 +66,7 @@ impl KeyRange {
 /// Result of a query.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Items ordered by sort key.
+    /// Items ordered by sort key; descending if read from the end.
     pub items: Vec<Item>,
     /// Whether there may be more after the last item.
     pub more: bool,

@@ -81,6 +81,10 @@ const DATED: u64 = 10_000;
 const GROWTH: f64 = 1.05;
 /// Maximum read units of a page ÷ those of the first, for pages in order.
 const DEPTH: f64 = 1.3;
+/// Maximum read units of a page that is asked alone ÷ those of the first, and that page, the last one at this size.
+const ALONE: f64 = 2.0;
+const ALONE_PAGE: u64 = 400;
+const ALONE_SIZE: u64 = ALONE_PAGE * LIMIT;
 /// The page compared with the first.
 const DEEPEST: u64 = 10_000;
 /// Minimum number of opportunities for that many pages of ten.
@@ -104,6 +108,9 @@ async fn main() -> ExitCode {
             misses.push(format!("{}: dearer than page 1 at {size}", deep(DEEPEST)));
         }
     }
+    if sizes.contains(&ALONE_SIZE) && table.is_dearer(ALONE_SIZE, &alone(ALONE_PAGE), "column", ALONE) {
+        misses.push(format!("{}: dearer than page 1", alone(ALONE_PAGE)));
+    }
     misses.extend(users::measure().await);
     for miss in &misses {
         eprintln!("missed: {miss}");
@@ -117,6 +124,10 @@ async fn main() -> ExitCode {
 
 fn deep(page: u64) -> String {
     format!("column in {DEEPEST} pages, page {page} in order")
+}
+
+fn alone(page: u64) -> String {
+    format!("column, page {page} out of the blue")
 }
 
 async fn measure(size: u64, table: &mut Table) {
@@ -363,10 +374,9 @@ async fn pages(asking: &Asking, table: &mut Table) {
             );
         }
     }
-    for number in [21, 40, 400, 4_000, 5_000, 40_000] {
+    for number in [21, 40, 200, ALONE_PAGE, 4_000, 5_000, 40_000] {
         if number <= last {
-            let name = format!("column, page {number} out of the blue");
-            asking.note(table, &name, body(number)).await;
+            asking.note(table, &alone(number), body(number)).await;
         }
     }
 }

@@ -6,7 +6,8 @@
 
 use super::days::RangeDays;
 use super::lists::{ListPart, QueryPlan, VisibleLists};
-use super::rank::{Near, Ranks};
+use super::locate::Offset;
+use super::rank::Near;
 use super::search::ScanSize;
 use super::totals::Totals;
 use super::walk::{BoardScan, Bounds, Entry};
@@ -89,31 +90,30 @@ impl Reader {
         Ok(Early { range, page })
     }
 
-    /// The totals and daily counts that a page needs: totals for merged lists, searches and distant offsets, daily
-    /// counts for distant offsets.
+    /// The needed totals, and the place of an offset: if the column's lists are merged, or the offset is distant.
     async fn counts_for(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
         read: Option<Totals>,
-        far: bool,
-    ) -> Result<(Totals, Option<Ranks>), StoreError> {
-        // Daily counts cannot apply filters that need the records.
-        if far
+        far: Option<u64>,
+    ) -> Result<(Totals, Offset), StoreError> {
+        let read = read.filter(|totals| totals.serve(&asked.sight));
+        // Daily counts do not distinguish what only records contain.
+        if let Some(offset) = far
             && !asked.filter.needs_records()
             && let Some(days) = RangeDays::to_locate(&asked.filter.created)
         {
-            let (totals, ranks) = self.ranks(asked, column, &days).await?;
-            return Ok((totals, Some(ranks)));
+            return self.located(asked, column, read, (&days, offset)).await;
         }
-        let totals = match read.filter(|totals| totals.serve(&asked.sight)) {
-            None if far || asked.sight.lists() > 1 || asked.request.searched => {
+        let totals = match read {
+            None if far.is_some() || asked.sight.lists() > 1 || asked.request.searched => {
                 self.board_totals(asked.request, Some(column), &asked.sight)
                     .await?
             }
             read => read.unwrap_or_default(),
         };
-        Ok((totals, None))
+        Ok((totals, Offset::Unknown))
     }
 }
 
@@ -131,20 +131,20 @@ impl Writer {
             .map_or((None, None), |start| (start.bookmark, start.early));
         let skipped = truth.skipped(Some(request.page), request.limit);
         let far = bookmark.is_none() && skipped >= WORTH_RANKS;
-        let counts = self.reader.counts_for(asked, column, start.totals, far);
-        let ((totals, ranks), fresh) =
+        let counts = self
+            .reader
+            .counts_for(asked, column, start.totals, far.then_some(skipped));
+        let ((totals, offset), fresh) =
             tokio::try_join!(ReadBudget::in_time(counts), self.fresh(asked, &markers))?;
         if far && skipped >= asked.most(column, &totals) {
             return Ok(Vec::new());
         }
-        let (begins, skip) = match (bookmark, ranks) {
+        let (begins, skip) = match (bookmark, offset) {
             _ if skipped == 0 => (PageCursor::default(), 0),
             (Some(begins), _) => (begins, 0),
-            (None, None) => (PageCursor::at_offset(None), skipped),
-            (None, Some(ranks)) => match ranks.near(skipped) {
-                Some(Near { after, skip }) => (PageCursor::at_offset(Some(after)), skip),
-                None => return Ok(Vec::new()),
-            },
+            (None, Offset::Unknown) => (PageCursor::at_offset(None), skipped),
+            (None, Offset::At(Near { after, skip })) => (PageCursor::at_offset(Some(after)), skip),
+            (None, Offset::Beyond) => return Ok(Vec::new()),
         };
         let bounds = Bounds::new(&begins, &asked.filter.created);
         let size = ScanSize {

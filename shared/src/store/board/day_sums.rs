@@ -56,7 +56,7 @@ impl Reader {
         let (items, restricted, parts) = tokio::try_join!(
             self.rank_items(asked, column, days),
             restricted,
-            self.parts(asked, plan, days)
+            self.parts(asked, plan, &days.parts)
         )?;
         let mut sum = Ranks::of(asked, column, &items, &restricted)?.sum();
         for (_, part) in parts {
@@ -71,10 +71,10 @@ impl Reader {
         &self,
         asked: &Asked<'_>,
         plan: &QueryPlan,
-        days: &RangeDays,
+        parts: &[DayPart],
     ) -> Result<Vec<(Timestamp, Sum)>, StoreError> {
         let lists = plan.read_whole();
-        let reads = days.parts.iter().flat_map(|part| {
+        let reads = parts.iter().flat_map(|part| {
             lists
                 .iter()
                 .map(move |list| self.sum_of_part(asked, list.list, part))

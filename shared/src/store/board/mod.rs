@@ -14,6 +14,7 @@ mod day_sums;
 mod days;
 mod kanban;
 mod lists;
+mod locate;
 mod rank;
 mod search;
 mod totals;

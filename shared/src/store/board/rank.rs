@@ -11,10 +11,10 @@ use crate::opportunity::Status;
 use crate::store::Reader;
 use crate::store::key;
 use crate::store::opportunities::BoardClass;
+use crate::time::Timestamp;
 use crate::visibility::Restriction;
-use table::StoreError;
 use table::item::Item;
-use table::key_of;
+use table::{Page, StoreError, key_of};
 
 /// A place at or before an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,13 @@ pub struct Near {
     pub after: String,
     /// Number of opportunities between the place and the offset.
     pub skip: u64,
+}
+
+/// The end of a column from which days are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Newest,
+    Oldest,
 }
 
 /// Number and value of a column's visible opportunities per day of creation, latest first.
@@ -37,28 +44,32 @@ pub struct RestrictedRanks {
 }
 
 impl Reader {
-    /// The totals of a column, and the visible sums of some of its days. The cost of daily counts grows with days and
-    /// users, not with opportunities: one query per MB. Entries are read only for the parts of days. For a viewer
-    /// subject to restrictions, the restricted totals and daily counts are read too.
+    /// The daily counts of all days of a range for a viewer subject to restrictions, who also reads the restricted totals
+    /// and counts. `first` are some of the former. Their cost grows with days and users, not with opportunities: one query per MB. The entries of the parts
+    /// of days are read too.
     pub(super) async fn ranks(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
+        totals: &Totals,
         days: &RangeDays,
-    ) -> Result<(Totals, Ranks), StoreError> {
-        let items = self.rank_items(asked, column, days);
-        let totals = self.board_totals(asked.request, Some(column), &asked.sight);
-        let (items, totals) = tokio::try_join!(items, totals)?;
-        let plan = asked.sight.plan(asked.request, column, &totals);
-        let (restricted, parts) = tokio::try_join!(
-            self.restricted_ranks(asked, column, &totals, days),
-            self.parts(asked, &plan, days)
+        first: Option<Page>,
+    ) -> Result<Ranks, StoreError> {
+        let plan = asked.sight.plan(asked.request, column, totals);
+        let items = async {
+            match first.filter(|first| !first.more) {
+                Some(all) => Ok(all.items),
+                None => self.rank_items(asked, column, days).await,
+            }
+        };
+        let (items, restricted, parts) = tokio::try_join!(
+            items,
+            self.restricted_ranks(asked, column, totals, days),
+            self.parts(asked, &plan, &days.parts)
         )?;
         let mut ranks = Ranks::of(asked, column, &items, &restricted)?;
-        for (time, part) in parts {
-            ranks.0.entry(key::rank_day(time)).or_default().add(part);
-        }
-        Ok((totals, ranks))
+        ranks.add_parts(parts);
+        Ok(ranks)
     }
 
     /// The daily counts by user and status, including the numbers of restricted opportunities. With a filter they take
@@ -112,18 +123,9 @@ impl Ranks {
             .iter()
             .filter(|total| !asked.viewer.passes_restrictions(total.class.user));
         let names: BTreeSet<_> = seen.map(|total| total.class.name()).collect();
-        let mut days = BTreeMap::<_, Sum>::new();
-        for item in items {
-            let key = key_of(item)?;
-            let day = days.entry(key::ranked_day(&key.sk).to_owned()).or_default();
-            for name in item.keys() {
-                if let Some((unit, class)) = name.split_once('.')
-                    && is_seen(asked, column, class, &names)
-                {
-                    add(day, item, unit, name);
-                }
-            }
-        }
+        let mut ranks = Self::default();
+        ranks.add(asked, column, items, &names)?;
+        let Self(days) = &mut ranks;
         for item in &restricted.items {
             let key = key_of(item)?;
             if let Some((day, class)) = key::restricted_ranked(&key.sk)
@@ -135,7 +137,36 @@ impl Ranks {
                 }
             }
         }
-        Ok(Self(days))
+        Ok(ranks)
+    }
+
+    /// Adds daily counts of unrestricted classes, of which the names of restricted ones are seen too.
+    pub fn add(
+        &mut self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        items: &[Item],
+        names: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        for item in items {
+            let key = key_of(item)?;
+            let day = self.0.entry(key::ranked_day(&key.sk).to_owned()).or_default();
+            for name in item.keys() {
+                if let Some((unit, class)) = name.split_once('.')
+                    && is_seen(asked, column, class, names)
+                {
+                    add(day, item, unit, name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the parts of days, each with a moment of its day.
+    pub fn add_parts(&mut self, parts: Vec<(Timestamp, Sum)>) {
+        for (time, part) in parts {
+            self.0.entry(key::rank_day(time)).or_default().add(part);
+        }
     }
 
     /// The sum of all days.
@@ -146,13 +177,22 @@ impl Ranks {
         })
     }
 
-    /// Start of the day on which the opportunity at an offset was created; `None` if there is none.
-    pub fn near(&self, offset: u64) -> Option<Near> {
-        let mut skip = offset;
-        for (day, Sum { count, .. }) in &self.0 {
+    /// Start of the day on which the opportunity was created that has so many before it from one end; `None` if it is not
+    /// of these days. With `more`, items of the last day may be missing.
+    pub fn near(&self, end: End, before: u64, more: bool) -> Option<Near> {
+        let mut days: Vec<_> = self.0.iter().collect();
+        if end == End::Oldest {
+            days.reverse();
+        }
+        days.truncate(days.len() - usize::from(more && !days.is_empty()));
+        let mut skip = before;
+        for (day, Sum { count, .. }) in days {
             let count = u64::try_from(*count).unwrap_or_default();
             if count > skip {
                 let after = key::rank_begins(day)?;
+                if end == End::Oldest {
+                    skip = count - 1 - skip;
+                }
                 return Some(Near { after, skip });
             }
             skip -= count;
@@ -188,5 +228,45 @@ fn add(day: &mut Sum, item: &Item, unit: &str, name: &str) {
         "n" => day.count += i64::try_from(number).unwrap_or_default(),
         "c" => day.cents += number,
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two, none, three and one opportunities of four days.
+    #[test]
+    fn offsets_are_counted_from_both_ends() {
+        let name = |day: usize| format!("{day:07}");
+        let days = [2, 0, 3, 1].into_iter().enumerate();
+        let days = days.map(|(day, count)| (name(day), Sum { count, cents: 0 }));
+        let ranks = Ranks(days.collect());
+        let near = |day, skip| {
+            let after = key::rank_begins(&name(day))?;
+            Some(Near { after, skip })
+        };
+        // Day and skipped ones, and whether days are enough of which the last may be incomplete, from both ends.
+        for (offset, (day, skip), is_complete) in [
+            (0, (0, 0), [true, false]),
+            (1, (0, 1), [true, false]),
+            (2, (2, 0), [true, true]),
+            (3, (2, 1), [true, true]),
+            (4, (2, 2), [true, true]),
+            (5, (3, 0), [false, true]),
+        ] {
+            let ends = [(End::Newest, offset), (End::Oldest, 5 - offset)];
+            for ((end, before), is_complete) in ends.into_iter().zip(is_complete) {
+                assert_eq!(
+                    ranks.near(end, before, false),
+                    near(day, skip),
+                    "{end:?} {offset}"
+                );
+                let found = near(day, skip).filter(|_| is_complete);
+                assert_eq!(ranks.near(end, before, true), found, "{end:?} {offset}");
+            }
+        }
+        assert_eq!(ranks.near(End::Newest, 6, false), None);
+        assert_eq!(Ranks::default().near(End::Oldest, 0, true), None);
     }
 }

@@ -70,6 +70,8 @@ pub struct Totals {
     former: Vec<RestrictedTotal>,
     /// The lists for which the totals were read; `None` if they serve any request.
     read_for: Option<VisibleLists>,
+    /// The sum of the items' versions: equal ones of one request mean that no number changed.
+    pub(super) version: u64,
 }
 
 /// The visible part of a column for a request.
@@ -111,6 +113,7 @@ impl Totals {
             ..Self::default()
         };
         for item in items {
+            totals.version += item::number(TOTAL, &item, "v").unwrap_or_default();
             match key::total_of(&key_of(&item)?.sk) {
                 Some(of) => totals.add(of, &item)?,
                 None => totals.add_former(item)?,

@@ -32,7 +32,32 @@ fn user() -> UserId {
     UserId::new(7).unwrap()
 }
 
-/// The engine of `funil serve` looks for expired items only under these prefixes.
+/// Between the ranks of users, their shards, and days in the form before format 2.
+#[test]
+fn nothing_is_between_a_rank_and_those_before_it() {
+    let ranks = [
+        "0000001",
+        "0000001#0",
+        "0000001#0~07",
+        "0000001#0~08",
+        "0000001#1",
+        "0000001#10",
+        "0000001#12",
+        "0000001#12~31",
+        "0000001#1~05",
+        "0000002",
+        "0000002#0",
+    ];
+    for pair in ranks.windows(2) {
+        let before = before_rank(pair[1].to_owned());
+        assert!(
+            pair[0] <= before.as_str() && before.as_str() < pair[1],
+            "{pair:?}"
+        );
+    }
+}
+
+/// The engine of `funil serve` looks for expired items nowhere else.
 #[cfg(feature = "operator")]
 #[test]
 fn items_expire_under_known_keys() {

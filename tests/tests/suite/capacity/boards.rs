@@ -5,7 +5,7 @@ use tests::sales::{add_opportunities, column, page, plain_opportunity};
 use tests::{Answer, Wallet, World};
 
 use super::opportunities::shop;
-use super::{Budget, read, within};
+use super::{Budget, read, walk, within};
 
 /// A thousand opportunities in column 31, of users 8, 9 and 10 and all statuses, and ten in the others.
 async fn stocked() -> World {
@@ -224,6 +224,43 @@ async fn column_of(count: u64) -> World {
         add_opportunities(&world.operator("acme"), stock.collect()).await;
     }
     world
+}
+
+/// A page alone reads daily counts from the nearer end, and few of them near an end of any number of days.
+#[tokio::test]
+async fn far_pages_of_a_column_cost() {
+    let many_days = shop().await;
+    for ids in (100_000..103_000).collect::<Vec<u64>>().chunks(1_000) {
+        let stock = ids.iter().map(|id| {
+            let seconds = u32::try_from((id - 100_000) * 86_400).expect("small");
+            plain_opportunity(*id, if id % 4 == 0 { 9 } else { 8 }, seconds)
+        });
+        add_opportunities(&many_days.operator("acme"), stock.collect()).await;
+    }
+    let (admin, own) = (many_days.known(7).await, many_days.known(8).await);
+    let of_all = [(1, 2, 9.0), (21, 5, 19.0), (60, 6, 34.0), (120, 7, 14.0)];
+    let of_own = [(1, 2, 9.0), (21, 5, 22.0), (45, 6, 35.0), (90, 7, 15.0)];
+    for (wallet, who, last, rows) in [(&admin, "all", 120, of_all), (&own, "own", 90, of_own)] {
+        list(&many_days, wallet, &page(1, 25, &json!({ "columnId": 31 }))).await;
+        for (number, round_trips, units) in rows {
+            let body = page(number, 25, &json!({ "columnId": 31 }));
+            let answer = list(&many_days, wallet, &body).await;
+            assert_eq!(answer.body.as_array().map(Vec::len), Some(25));
+            let budget = Budget {
+                round_trips,
+                read_units: units,
+                write_units: 1.0,
+            };
+            within(
+                &format!("10: column of {who}, 3,000 days, page {number} alone"),
+                &answer,
+                &budget,
+            );
+        }
+        let body = page(last + 1, 25, &json!({ "columnId": 31, "searchBy": "lead" }));
+        let answer = list(&many_days, wallet, &body).await;
+        within("10: column, after the last page", &answer, &walk(3, 7.0));
+    }
 }
 
 /// Work that reads only the listed entries costs the same in a column ten times as long; the benchmark

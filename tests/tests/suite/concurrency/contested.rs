@@ -1,7 +1,7 @@
 //! Creations and moves that meet conflicts at totals and daily counts, which then have shards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -163,6 +163,57 @@ async fn contested_totals_are_exact() {
     );
     assert!(shards(&world).len() < stored.len());
     exact().await;
+}
+
+/// C-42: pages of viewers of all and of their own are exact while opportunities leave and enter the column that are
+/// older than the page, also after conflicts, if daily counts and totals have shards.
+#[tokio::test]
+async fn far_pages_are_exact_during_moves() {
+    let world = crowded().await;
+    let stock = (1..=IMPORTED).map(|id| {
+        let user = if id % 10 == 0 { 9 } else { 8 };
+        plain_opportunity(id, user, u32::try_from(id * 14_400).expect("small"))
+    });
+    add_opportunities(&world.operator(ACME), stock.collect()).await;
+    let (admin, own) = (world.wallet(7).await, world.wallet(8).await);
+    let over = AtomicBool::new(false);
+    let moves = (1..=TASKS).map(async |task| {
+        for id in [task, task + 10, task + 20] {
+            for column in [32, 31] {
+                let body = json!({ "crm_column": column });
+                let moved = super::put(&world, &admin, id, &body).await;
+                assert_eq!(moved.status, 200, "{}", moved.body);
+            }
+        }
+    });
+    let moves = async {
+        join_all(moves).await;
+        over.store(true, Ordering::Relaxed);
+    };
+    let reads = [(&admin, 1), (&own, 10)].map(async |(wallet, of)| {
+        let seen = (1..=IMPORTED).rev().filter(|id| of == 1 || id % of != 0);
+        let expected: Vec<_> = seen.skip(500).take(3).collect();
+        let mut round = 0;
+        while !over.load(Ordering::Relaxed) || round < 2 {
+            round += 1;
+            for (at, id) in (501..).zip(&expected) {
+                let body = page(at, 1, &json!({ "columnId": 31 }));
+                let shown = board(&world, wallet, &format!("{round} {at}"), &body).await;
+                assert_eq!(shown[0]["id"], *id, "{round} {at}");
+            }
+        }
+        round
+    });
+    let ((), rounds) = tokio::join!(moves, join_all(reads));
+    println!("{rounds:?} rounds");
+    let stored = shards(&world);
+    for part in ["#board-rank#3#31#0", "column#31#"] {
+        assert!(
+            stored.iter().any(|item| item.to_string().contains(part)),
+            "{part}"
+        );
+    }
+    world.is_sound().await;
 }
 
 /// C-12: the number of leads is exact for viewers of all and of an owner's leads, and for the doctor.

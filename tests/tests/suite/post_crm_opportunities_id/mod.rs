@@ -4,6 +4,7 @@
 mod board;
 mod conditions;
 mod dates;
+mod far;
 mod filters;
 mod funnels;
 mod merging;

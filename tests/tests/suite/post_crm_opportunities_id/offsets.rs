@@ -13,7 +13,7 @@ use super::{Client, shop};
 /// 1 to 1,200 in column 31 over eleven days, several per second; of users 8 (seven in twelve), 9, 10 and 11;
 /// three in four open, one in three of lead 1002. One in ten is restricted to user 11 in addition to its own
 /// user, another to department 3.
-fn listed(id: u64) -> Opportunity {
+pub fn listed(id: u64) -> Opportunity {
     let of = [8, 8, 9, 8, 10, 8, 8, 11, 8, 9, 8, 10];
     let place = |of: u64| usize::try_from(id % of).expect("small");
     let mut one = plain_opportunity(id, of[place(12)], 0);
