@@ -99,7 +99,7 @@ impl Reader {
         far: Option<u64>,
     ) -> Result<(Totals, Offset), StoreError> {
         let read = read.filter(|totals| totals.serve(&asked.sight));
-        // Daily counts do not distinguish what only records contain.
+        // Daily counts cannot apply filters that need the records.
         if let Some(offset) = far
             && !asked.filter.needs_records()
             && let Some(days) = RangeDays::to_locate(&asked.filter.created)

@@ -44,9 +44,9 @@ pub struct RestrictedRanks {
 }
 
 impl Reader {
-    /// The daily counts of all days of a range for a viewer subject to restrictions, who also reads the restricted totals
-    /// and counts. `first` are some of the former. Their cost grows with days and users, not with opportunities: one query per MB. The entries of the parts
-    /// of days are read too.
+    /// The daily counts of all days of a range, for a viewer subject to restrictions. `first` is their first page, if it
+    /// was read. The cost grows with days and users, not with opportunities: one query per MB. Also reads the restricted
+    /// totals and counts, and the entries of the parts of days.
     pub(super) async fn ranks(
         &self,
         asked: &Asked<'_>,

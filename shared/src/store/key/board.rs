@@ -225,14 +225,14 @@ pub fn rank(day: &str, user: UserId) -> String {
     format!("{day}#{}", user.get() / RANK_USERS)
 }
 
-/// The last possible sort key of a column's ranks before another one, which ends with a digit.
+/// The greatest sort key that sorts before a rank, which ends with a digit.
 pub fn before_rank(mut rank: String) -> String {
     let last = rank.pop().map_or(0, u32::from).saturating_sub(1);
     rank.extend([char::from_u32(last).unwrap_or_default(), '~', '~']);
     rank
 }
 
-/// The day that a rank's sort key begins with.
+/// The day in a daily count's sort key.
 pub fn ranked_day(rank: &str) -> &str {
     rank.split_once('#').map_or(rank, |(day, _)| day)
 }

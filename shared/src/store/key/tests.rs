@@ -57,7 +57,7 @@ fn nothing_is_between_a_rank_and_those_before_it() {
     }
 }
 
-/// The engine of `funil serve` looks for expired items nowhere else.
+/// The engine of `funil serve` looks for expired items only under these prefixes.
 #[cfg(feature = "operator")]
 #[test]
 fn items_expire_under_known_keys() {
