@@ -1,7 +1,7 @@
-//! Making a lead on request: the record, all that is derived from it, its claims, the number it takes and the request's
-//! claim are one transaction (C-92).
+//! Creates a lead on request. The record, its derived items, its claims, its id and the request's claim are one
+//! transaction (C-92).
 //!
-//! The claims of numbers are those of calls, so a call and a request for one number make one lead.
+//! Calls use the same claims of numbers, so a concurrent call and request with one number create one lead.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +24,18 @@ use table::{CommitError, Policy, StoreError, Transaction};
 
 const NUMBER: &str = "lead";
 
-/// Prefetched reads of a lead to make.
+/// Prefetched reads of a lead to create.
 #[derive(Debug)]
 pub struct PrefetchedLead {
     /// Outcome of earlier requests with the same key.
     pub claimed: Claimed,
     /// The fields that must be unique.
     identity: Identity,
-    /// The lead that has it.
+    /// The lead that has one of them.
     existing: Option<LeadId>,
-    /// Its look-ups may be incomplete.
+    /// Whether look-ups by e-mail address may be incomplete.
     unmigrated: bool,
-    /// The number that the lead takes.
+    /// The id of the new lead.
     number: Sequence,
     claim: Option<IdempotencyKey>,
 }
@@ -59,15 +59,15 @@ struct NewLead {
     lead: Lead,
     company: Option<NamedCompany>,
     identity: Identity,
-    /// Leads that claimed a number or the address earlier, and do not have it any more.
+    /// Leads with a claim to a number or the address that they no longer have.
     earlier: Claimants,
     claim: Option<IdempotencyKey>,
     nonce: String,
 }
 
 impl Reader {
-    /// Reads what making a lead rests on: gets and queries of one item, in one round trip. `identity` is what must be unique
-    /// of it.
+    /// Prefetches the records for a new lead: gets and queries of one item, in one round trip. `identity` contains the
+    /// fields that must be unique.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -95,9 +95,9 @@ impl Reader {
 }
 
 impl Writer {
-    /// Makes a lead, whose id is set here, or finds the one that has what must be unique. Of any number of concurrent
-    /// requests for one number or address, calls among them, one makes the lead. One transaction, or one get; more only
-    /// where others come in between. `settings` limit a search in a table of a former format.
+    /// Creates a lead and sets its id, or finds the lead with the unique number or address. Of concurrent requests and
+    /// calls for one number or address, one creates the lead. One transaction, or a get of the existing lead and of the
+    /// claim; more after conflicts. `settings` limit the search in a table of an earlier format.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -125,7 +125,7 @@ impl Writer {
         let (mut is_first, mut retry) = (true, self.reader.table.retry(Policy::CROWDED, "making a lead"));
         loop {
             if let Some(id) = existing {
-                // An equal request may have made it after this one looked for its claim.
+                // An equal request may have created it after this request read the claim.
                 let claimed = self.reader.claimed(new.claim.as_ref());
                 let (lead, claimed) = tokio::try_join!(self.reader.lead_if(id, &new.identity), claimed)?;
                 if claimed != Claimed::New {
@@ -154,7 +154,7 @@ impl Writer {
         }
     }
 
-    /// One attempt to write a lead: its outcome, or the items that refused it.
+    /// One attempt to write a lead. Returns its outcome, or the items of failed conditions.
     async fn insert_lead(
         &self,
         new: &mut NewLead,
@@ -192,7 +192,7 @@ impl Writer {
         Ok(Err(refused))
     }
 
-    /// The writes that make a lead under a number.
+    /// The writes of a new lead with an id.
     fn lead_creation(&self, new: &NewLead, number: Sequence) -> Result<Transaction, StoreError> {
         let (keys, now) = (self.keys(), self.reader.environment.now());
         let id = new.lead.id;
@@ -217,7 +217,7 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Another number, where others took this one.
+    /// A reserved id, if a concurrent request took this one; otherwise this one.
     async fn other_number(
         &self,
         refused: &BTreeMap<Key, Item>,

@@ -1,8 +1,8 @@
 //! Deleting leads (C-24).
 //!
-//! A deletion is one transaction: it deletes the record and all that is derived from it, and writes a tombstone and a
-//! [stale marker](super::stale_markers). Every reader of data that may contain something of the lead checks one of the
-//! two, so nothing of the person is shown any more. `jobs::erasure` removes what is left.
+//! A deletion is one transaction. It deletes the record and its derived items, and writes a tombstone and a [stale
+//! marker](super::stale_markers). Every reader of data that may contain the lead's data checks one of the two, so no
+//! data of the person is shown. `jobs::erasure` removes the remaining data.
 //!
 //! No record can be linked to the lead concurrently: each link checks the lead in its own transaction.
 
@@ -23,15 +23,15 @@ use table::{CommitError, Condition, Policy, StoreError, Transaction};
 /// Outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted {
-    /// It is gone.
+    /// The lead is deleted.
     Done,
-    /// There was none, or none that may be deleted any more; nothing is written.
+    /// The lead does not exist, or may no longer be deleted; nothing is written.
     Gone,
 }
 
 impl Writer {
-    /// Deletes a lead for good, on condition that it still is as it was read; where others changed it concurrently, `may`
-    /// decides again. One transaction.
+    /// Deletes a lead permanently, on condition that it is unchanged. After a concurrent change, `may` decides again.
+    /// One transaction; more after conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -59,14 +59,14 @@ impl Writer {
             };
             match newer {
                 Some(newer) => record = newer,
-                // It is gone: by an attempt of which nobody heard, or by somebody else's.
+                // An attempt of unknown outcome, or another request, has deleted it.
                 None if self.deleted_by(id, &nonce).await? => return Ok(Deleted::Done),
                 None => return Ok(Deleted::Gone),
             }
         }
     }
 
-    /// Deletes several leads, each for itself, some at a time; the ids of those that were deleted.
+    /// Deletes several leads independently, [`CONCURRENCY`] at a time. Returns the ids of deleted leads.
     ///
     /// # Errors
     /// [`StoreError`] if one failed; what was deleted by then stays so.
@@ -86,7 +86,7 @@ impl Writer {
         Ok(deleted)
     }
 
-    /// Whether it was the request with this nonce that deleted a lead.
+    /// Whether the request with this nonce deleted a lead.
     async fn deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
         let mark = self.reader.table.get(&self.keys().erasure(lead)).await?;
         Ok(mark.is_some_and(|mark| item::is_own(&mark, nonce)))

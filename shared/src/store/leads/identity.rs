@@ -21,14 +21,14 @@ use crate::words::address_word;
 use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, PAGE, Pages, StoreError, Transaction};
 
-/// For how long a lead that was made keeps a second one from being made for its number or address. Look-ups show the lead
-/// from its first moment; this is for requests that looked just before.
+/// Lifetime of a claim in seconds. Look-ups show a new lead at once; the claim is for requests that read the look-ups
+/// just before.
 const CLAIM_SECONDS: u32 = 3600;
 
-/// The fields in which a new lead must differ from every other one.
+/// The fields that must be unique to a new lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UniqueBy {
-    /// Its numbers: `phone`, `mobile` and `chatapp` alike.
+    /// Its numbers: `phone`, `mobile` and `chatapp`.
     pub phone: bool,
     /// Its e-mail address.
     pub email: bool,
@@ -42,10 +42,11 @@ pub struct Identity {
     email: Option<String>,
 }
 
-/// The leads that claims name, by the claims' keys.
+/// The leads of claims, by the keys of the claims.
 pub type Claimants = BTreeMap<Key, LeadId>;
 
-/// The digest of an e-mail address that is no word (C-92), which is the same in every case; `None` for other addresses.
+/// The digest of an e-mail address that is not a word (C-92), independent of upper and lower case; `None` for other
+/// addresses.
 pub fn email_digest(email: &str) -> Option<String> {
     let email = same_email(email).filter(|email| address_word(email).is_none());
     email.map(|email| digest(&email))
@@ -55,15 +56,15 @@ fn digest(text: &str) -> String {
     hex(&Sha256::digest(text)[..16])
 }
 
-/// The claim of a number: the same for both forms of a number with a ninth digit.
+/// The claim of a number. Both forms of a number with a ninth digit have the same claim.
 pub fn phone_claim(keys: Keys<'_>, phone: &Phone) -> Key {
     let digits = phone.digits();
     let line = phone.twin().map_or(digits, |twin| digits.min(twin));
     keys.new_caller(&digest(line))
 }
 
-/// Claims a number or an address for a lead that `transaction` makes, unless another lead has claimed it since.
-/// `instead_of` is a lead that claimed it earlier and does not have it any more.
+/// Adds the claim of a number or address for a new lead to `transaction`, on condition that no other lead has claimed
+/// it. The claim of lead `instead_of`, which no longer has the number or address, is replaced.
 pub fn put_claim(
     transaction: &mut Transaction,
     claim: Key,
@@ -82,7 +83,7 @@ pub fn put_claim(
     transaction.put(claim, item, condition);
 }
 
-/// The lead that a claim names.
+/// The lead of a claim.
 pub fn claimant(claim: &Item) -> Result<LeadId, StoreError> {
     let lead = claim.get("lead").and_then(|lead| lead.as_s().ok());
     let lead = lead.and_then(|lead| LeadId::parse(lead));
@@ -90,7 +91,7 @@ pub fn claimant(claim: &Item) -> Result<LeadId, StoreError> {
 }
 
 impl Identity {
-    /// What must be unique of a lead with these numbers and this e-mail address.
+    /// The unique numbers and address of a lead with these numbers and this e-mail address.
     #[must_use]
     pub fn of<'n>(numbers: impl Iterator<Item = &'n str>, email: Option<&str>, unique: UniqueBy) -> Self {
         let phones = numbers.filter_map(Phone::of).filter(|_| unique.phone);
@@ -116,7 +117,7 @@ impl Identity {
         phones.chain(email).collect()
     }
 
-    /// Claims all of it for a lead that `transaction` makes.
+    /// Adds the claims of all numbers and the address for a new lead to `transaction`.
     pub(super) fn put_claims(
         &self,
         transaction: &mut Transaction,
@@ -130,7 +131,7 @@ impl Identity {
         }
     }
 
-    /// The claims among the items that refused a transaction.
+    /// The leads of the claims among the items of failed conditions.
     pub(super) fn refused_by(
         &self,
         keys: Keys<'_>,
@@ -143,8 +144,8 @@ impl Identity {
 }
 
 impl Reader {
-    /// The lead that a number belongs to: the best exact match, else the best twin (C-72). Two queries of one item, in
-    /// parallel, however many leads share the number.
+    /// The lead with a number: the best exact match, else the best twin (C-72). At most two queries of one item, in
+    /// parallel, for any number of leads with the number.
     ///
     /// # Errors
     /// [`StoreError`] if the look-ups cannot be read.
@@ -163,7 +164,7 @@ impl Reader {
         Ok(exact.or(twin))
     }
 
-    /// The lead that has one of the numbers, in their order, else the one that has the address. Queries of one item, in
+    /// The lead with one of the numbers, in their order, else the lead with the address. Queries of one item, in
     /// parallel.
     ///
     /// # Errors
@@ -188,7 +189,7 @@ impl Reader {
             .filter(|lead| identity.is_of(lead)))
     }
 
-    /// The lead that has an address, one that is not archived first. At most two queries of one item, in parallel.
+    /// The lead with an address; leads that are not archived come first. At most two queries of one item, in parallel.
     async fn lead_by_email(&self, email: &str) -> Result<Option<LeadId>, StoreError> {
         let keys = self.keys();
         let Some(word) = address_word(email) else {
@@ -208,13 +209,13 @@ impl Reader {
         page.items.first().map(looked_up).transpose()
     }
 
-    /// Whether look-ups do not lead to every lead with an address, as [`Self::lacks_look_ups`].
+    /// Whether leads with an address may lack look-ups; see [`Self::lacks_look_ups`].
     pub(super) async fn lacks_email_look_ups(&self, identity: &Identity) -> Result<bool, StoreError> {
         Ok(identity.email.is_some() && self.lacks_look_ups().await?)
     }
 
-    /// Whether leads of a former build may lack the look-ups by address and word, and opportunities those by title: until
-    /// `funil migrate` has run. One get, none once this process knows that it has.
+    /// Whether leads may lack look-ups by address and word, and opportunities by title, because the table was not
+    /// migrated to [`Format::WORDS`]. One get; no call if this process has read that format.
     pub(in crate::store) async fn lacks_look_ups(&self) -> Result<bool, StoreError> {
         if !self.settled.has(Format::WORDS) {
             self.learn_format().await?;
@@ -222,7 +223,7 @@ impl Reader {
         Ok(!self.settled.has(Format::WORDS))
     }
 
-    /// The lead that has the address, in a table that lacks look-ups: reads the list of all leads.
+    /// The lead with the address, found by reading the lists of all leads. For tables without look-ups.
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] if the list is too long.
@@ -235,7 +236,7 @@ impl Reader {
             let mut pages = Pages::of(KeyRange::head(self.keys().lead_list(archived), PAGE));
             while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
                 let entries = page.items.into_iter();
-                // The doctor reports those that cannot be read.
+                // The doctor reports unreadable entries.
                 let mut entries =
                     entries.filter_map(|item| item::decode::<LeadEntry>("lead entry", item).ok());
                 let is_same =
@@ -249,7 +250,7 @@ impl Reader {
     }
 }
 
-/// The lead that a look-up leads to.
+/// The lead of a look-up.
 fn looked_up(item: &Item) -> Result<LeadId, StoreError> {
     let key = table::key_of(item)?;
     key::looked_up_lead(&key.sk).ok_or_else(|| item::corrupt("look-up", "it names no lead"))

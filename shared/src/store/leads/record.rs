@@ -1,5 +1,5 @@
-//! A lead's record, and everything that is derived from it: entries of lists, totals, look-ups by number, e-mail address
-//! and word.
+//! A lead's record and its derived items: list entries, totals, ranks, and look-ups by number, e-mail address, word and
+//! company.
 
 use std::sync::OnceLock;
 
@@ -28,27 +28,27 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
 pub(super) const KIND: &str = "lead";
-/// Words of a lead with items of their own (C-20), apart from its address. A lead with more is also in a list that every
-/// search reads.
+/// Maximum words of a lead with items of their own (C-20), not counting its address. A lead with more words is also in
+/// a list that every search reads.
 const MAX_WORDS: usize = 16;
-/// Fields that are stored whatever their value, because the defaults depend on them.
+/// Fields that are always stored, because the defaults depend on them.
 const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
-/// 1 where no opportunity was ever linked to the lead, 0 or absent elsewhere. Writers of former formats do not clear it, so it
-/// is set only once the table has the current one (C-88). A short name, because lists read whole records.
+/// 1 if no opportunity was ever linked to the lead, otherwise 0 or absent. Writers of earlier formats do not clear it,
+/// so it is set only if the table has [`Format::UNLINKED`] (C-88). The name is short, because lists read whole records.
 const UNLINKED: &str = "u";
 
 /// A lead without any field, encoded once. Only the kept fields depend on its id and date.
 static PLAIN: OnceLock<Item> = OnceLock::new();
 static PLAIN_FIELDS: OnceLock<Map<String, Value>> = OnceLock::new();
 
-/// A lead with a copy of its company, so that what embeds both reads one record.
+/// A lead with a copy of its company, so that responses with both read one record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeadState {
     /// The lead.
     pub lead: Lead,
     /// Its company.
     pub company: Option<Company>,
-    /// No opportunity was ever linked to it, so none copies it. False where that is not known.
+    /// Whether no opportunity was ever linked to it, so none contains a copy. `false` if unknown.
     pub unlinked: bool,
     /// The place of its custom fields.
     pub details: Details,
@@ -69,7 +69,7 @@ impl LeadState {
     }
 }
 
-/// A lead in a list: what the summary shows, what decides who sees it, and what a search reads.
+/// A lead in a list: the fields of the summary, those that determine who sees it, and those that a search reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeadEntry {
     /// The lead.
@@ -90,13 +90,13 @@ pub struct LeadEntry {
     pub(super) tags: Vec<TagId>,
 }
 
-/// An entry without what this build does not know of it; `None` where it cannot be read.
+/// An entry without attributes that this build does not know; `None` if it cannot be read.
 pub fn known(entry: &Item) -> Option<Item> {
     let entry: LeadEntry = item::decode("lead entry", entry.clone()).ok()?;
     item::encode("lead entry", &entry).ok()
 }
 
-/// The attributes that decide who sees a lead.
+/// The attributes that determine who sees a lead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeadClass {
     #[serde(rename = "o", default)]
@@ -152,7 +152,8 @@ impl Reader {
     }
 }
 
-/// A lead's fields that differ from the defaults, without the free-form ones: its form in records that copy it.
+/// A lead's fields that differ from the defaults, without free-form fields. Records that copy the lead contain it in
+/// this form.
 pub fn sparse(lead: &Lead) -> Map<String, Value> {
     let fields = |lead: &Lead| match serde_json::to_value(lead) {
         Ok(Value::Object(fields)) => fields,
@@ -247,8 +248,8 @@ pub fn read(item: Item) -> Result<Lead, StoreError> {
     Err(item::corrupt(KIND, "its custom fields are missing"))
 }
 
-/// Sets `lastActive`, as each call and each booking does (C-73). The condition is what keeps either from being linked to a
-/// lead that is gone (C-24).
+/// Adds the update of `lastActive` by a call or booking (C-73) and a stale marker. The condition prevents a link to a
+/// deleted lead (C-24).
 pub fn mark_active(
     transaction: &mut Transaction,
     keys: Keys<'_>,
@@ -260,10 +261,11 @@ pub fn mark_active(
     stale_markers::mark(transaction, keys, lead, environment);
 }
 
-/// Links an opportunity to a lead: requires that the lead is the one that was read and copied (C-24), and notes the link.
+/// Adds the condition that a lead has the version that was read and copied (C-24), and notes the first link of an
+/// opportunity.
 ///
-/// The first link raises the lead's version, so a concurrent change of the lead, which depends on the version, is decided
-/// again and marks the copy as stale. The write of the note costs the units of the check that it replaces.
+/// The first link increments the lead's version. So a concurrent change of the lead, which requires the version, is
+/// decided again and marks the copy as stale. Writing the note costs the units of the check that it replaces.
 pub fn link(transaction: &mut Transaction, keys: Keys<'_>, lead: &LeadRecord) {
     let (key, read) = (keys.lead(lead.lead.id), Condition::Version(lead.version));
     if lead.unlinked {
@@ -273,12 +275,12 @@ pub fn link(transaction: &mut Transaction, keys: Keys<'_>, lead: &LeadRecord) {
     }
 }
 
-/// The note of a lead that an opportunity is linked to it.
+/// The attribute that notes the link of an opportunity to a lead.
 pub fn linked() -> Item {
     Item::from([(UNLINKED.to_owned(), n(0))])
 }
 
-/// Requires that a lead exists, and whether it is archived.
+/// The condition that a lead exists and is, or is not, archived.
 pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     let mut has = Item::from([("id".to_owned(), n(lead))]);
     let mut lacks = Vec::new();
@@ -290,8 +292,8 @@ pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     Condition::Exactly { has, lacks }
 }
 
-/// The items that a search by words reads (C-20): for each word a copy of the list entry without the numbers, for each
-/// number one with that number. So a change of a number concerns its own item only.
+/// The items that a search reads (C-20): for each word a copy of the list entry without numbers, and for each number a
+/// copy with only this number. So a change of a number changes only its own item.
 fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Key, Item)>, StoreError> {
     let (id, archived) = (lead.id, lead.archived);
     let words = word_keys([
@@ -322,7 +324,7 @@ fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Ke
     Ok(items)
 }
 
-/// Everything that is derived from a lead.
+/// All items derived from a lead.
 fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
     let mut derived = Derived::default();
     let listed = LeadEntry::of(lead);

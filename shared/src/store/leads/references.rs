@@ -6,7 +6,7 @@ use crate::store::companies::NamedCompany;
 use table::StoreError;
 
 impl Reader {
-    /// Which of these records exist, and the company as it is. One batch of gets, none for nothing.
+    /// The existing records among these, and the current company. One batch of gets; no call without references.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.

@@ -22,13 +22,13 @@ use table::item::{Item, n, s};
 use table::{Condition, Transaction};
 use table::{KeyRange, PAGE, Page, Pages, key_of};
 
-/// Markers that a page reads: at most 3 read units.
+/// Maximum markers that a page reads: at most 3 read units.
 const MAX_READ: usize = 100;
 
-/// Time of the last change in Unix seconds; absent in markers of the previous version.
+/// Time of the last change in Unix seconds; absent in markers of earlier builds.
 pub const MARKED_AT: &str = "at";
-/// Differs in every change of a lead, so that a marker that was deleted and set again is another one; absent in markers of
-/// the previous version.
+/// Random text of each change, which distinguishes a marker from one that was deleted and set again; absent in markers
+/// of earlier builds.
 pub const SET: &str = "set";
 /// Whether the lead was deleted.
 pub const DELETED: &str = "deleted";
@@ -55,7 +55,7 @@ enum Unread {
 /// Adds a marker to `transaction`: copies of a lead may be stale.
 pub fn mark(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, environment: &Environment) {
     let mut marked = marked_at(environment.now());
-    // Eight characters are enough to tell two markers of one second apart.
+    // Eight characters distinguish markers of the same second.
     let mut nonce = environment.token();
     nonce.truncate(8);
     marked.insert(SET.to_owned(), s(nonce));
@@ -95,7 +95,7 @@ impl StaleMarkers {
         let keys = page.items.iter().map(|item| key_of(item).ok());
         let leads: Vec<_> = keys.map(|key| key.as_ref().and_then(key::noticed)).collect();
         let unread = match (leads.iter().all(Option::is_some), page.more, leads.last()) {
-            // Such a key is never written. Its meaning is unknown, so every lead is read.
+            // No build writes such a key. Its lead is unknown, so every lead counts as marked.
             (false, _, _) => Unread::Anything,
             (true, true, Some(Some(last))) => Unread::After(*last),
             _ => Unread::Nothing,
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use table::Key;
 
-    /// A marker of an unknown key may be about any lead.
+    /// A marker with an unknown key may belong to any lead.
     #[test]
     fn unreadable_markers_cover_every_lead() {
         let lead = LeadId::new(7).unwrap();

@@ -1,8 +1,8 @@
-//! Numbers of leads, by the attributes that decide who sees them (C-20, C-82).
+//! Numbers of leads, by the attributes that determine who sees them (C-20, C-82).
 //!
-//! An owner has one total, which counts leads with access lists apart from the others. They are also counted by their
-//! lists, in separate items that only viewers from whom lists may hide leads read. So a page costs by owners and not
-//! by lists, of which there may be as many as leads (C-89).
+//! An owner has one total, which counts leads with access lists apart from the others. Separate items count them by
+//! their lists; only viewers from whom lists may hide leads read these. So the cost of a page grows with owners, not
+//! with lists, and there may be as many lists as leads (C-89).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use table::item::{self, Item};
 use table::{KeyRange, MAX_AHEAD, MAX_COUNTERS_AHEAD, PAGE, Page, StoreError, key_of};
 
 const KIND: &str = "lead total";
-/// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
+/// Number of items that count leads without owner, because calls from new numbers create them in bursts.
 const SHARDS: u64 = 16;
 
 /// The number of leads of a class.
@@ -33,7 +33,7 @@ const SHARDS: u64 = 16;
 struct LeadTotal {
     #[serde(rename = "n", default)]
     count: i64,
-    /// Those with access lists, of an owner's total.
+    /// Number of the owner's leads with access lists.
     #[serde(rename = "n.restricted", default)]
     restricted: i64,
     #[serde(flatten)]
@@ -48,7 +48,7 @@ pub struct LeadTotals(Vec<LeadTotal>);
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeadsSeen {
     pub count: i64,
-    /// Owners of leads with access lists, which may admit the viewer to more.
+    /// Owners of leads with access lists, of which the viewer may see some.
     pub unclear: BTreeSet<Option<UserId>>,
 }
 
@@ -63,7 +63,7 @@ pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Share>, Store
         |owner| owner.to_string(),
     );
     let restricted = i64::from(!class.lists.is_open());
-    // Always with `n`, without which the previous build cannot read a total.
+    // `n` is always present, because the previous build cannot read a total without it.
     let mut numbers = BTreeMap::from([("n".to_owned(), 1 - restricted)]);
     let mut counts = BTreeMap::new();
     if restricted > 0 {
@@ -157,7 +157,7 @@ impl Reader {
         Ok(try_join_all(first).await?.into_iter().collect())
     }
 
-    /// Ranges of the totals of leads with access lists: each owner's within reach, or all of them.
+    /// Ranges of the totals of leads with access lists: one for each visible owner, or one for all owners.
     fn restricted_ranges(
         &self,
         archived: bool,
@@ -176,8 +176,8 @@ impl Reader {
         }
     }
 
-    /// The number of the viewer's leads that are not in [`LeadsSeen::count`]: some 150 bytes for each class of access
-    /// lists, within the budget. Nothing where the first ones are all, else one query for each thousand, owners in
+    /// Number of the viewer's leads that are not in [`LeadsSeen::count`]. Reads some 150 bytes for each class of access
+    /// lists, within the budget. No call if the first totals are all; else one query per thousand totals, owners in
     /// parallel.
     pub(super) async fn seen_by_lists(
         &self,

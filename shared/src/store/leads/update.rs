@@ -1,4 +1,4 @@
-//! Changing leads: the record, all that is derived from it, and the marker that its copies are stale, in one transaction.
+//! Changes leads. The record, its derived items and the stale marker are one transaction.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Policy, Retry, Transaction};
 
-/// Leads that are changed at a time.
+/// Maximum leads that are changed in parallel.
 pub(super) const CONCURRENCY: usize = 16;
 
 /// Outcome of a change of a lead.
@@ -32,8 +32,8 @@ pub enum UpdatedLead<R> {
 }
 
 impl Writer {
-    /// Changes a lead as `change` decides, which is asked again where others changed the lead concurrently. `company` is
-    /// the one that the lead may get. One transaction; none where it changes nothing.
+    /// Changes a lead with `change`, which runs again on the newer record after a concurrent change. `company` is the
+    /// company that the lead may get. One transaction; no call if nothing changes.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -86,9 +86,9 @@ impl Writer {
         }
     }
 
-    /// Returns the lead to decide on next, or `None` once it is gone. The first attempt takes the lead as the refused transaction
-    /// found it, later ones read it after a pause: with many concurrent writers a version from before the pause is outdated. If
-    /// `stored` has its custom fields, so has the newer one.
+    /// Returns the lead for the next attempt, or `None` if it was deleted. The first retry uses the item of the failed
+    /// condition. Later retries read the lead after a pause, because with many writers an earlier version is outdated.
+    /// If `stored` has its custom fields, so has the newer one.
     pub(crate) async fn newer_lead(
         &self,
         stored: LeadRecord,
@@ -145,12 +145,12 @@ impl Writer {
 }
 
 impl Writer {
-    /// The writes that put a lead in the place of what is stored, on condition that it still is, and raise its facts.
+    /// The writes that replace a stored lead, on condition that it is unchanged, and raise its facts.
     pub(crate) fn lead_change(&self, stored: &WholeLead, lead: &Lead) -> Result<Transaction, StoreError> {
         self.lead_update(stored, lead, None)
     }
 
-    /// The same for a lead that may get this company.
+    /// Like [`lead_change`](Self::lead_change), for a lead that may get this company.
     fn lead_update(
         &self,
         stored: &LeadRecord,

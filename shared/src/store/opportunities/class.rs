@@ -110,7 +110,7 @@ fn sums(part: &str, cents: i64) -> Share {
     }
 }
 
-/// The contributions of an opportunity to a part of a day's ranks, which have no cents before format 5.
+/// The contributions of an opportunity to a part of a daily count, which has no cents before format 5.
 fn ranked_sums(keys: Keys<'_>, part: &str, cents: i64) -> Share {
     let mut share = sums(part, cents);
     if keys.board_form() < BoardForm::DayValues {

@@ -1,5 +1,5 @@
-//! Making an opportunity: the record, all that is derived from it, the number it takes and the request's claim are one
-//! transaction, which checks that the lead still is the one whose copy is embedded (C-24).
+//! Creates an opportunity. The record, its derived items, its id and the request's claim are one transaction, on
+//! condition that the embedded lead is unchanged (C-24).
 
 use super::{OpportunityRecord, OpportunitySnapshot};
 use crate::funnel::Funnel;
@@ -23,11 +23,11 @@ pub struct PrefetchedCreation {
     pub funnel: Option<Funnel>,
     /// The lead's record, if there is one.
     pub lead: Option<LeadRecord>,
-    /// The user that is named, if there is one.
+    /// The requested user, if it exists.
     pub user: Option<UserId>,
     /// Outcome of earlier requests with the same key.
     pub claimed: Claimed,
-    /// The number that the opportunity takes.
+    /// The id of the opportunity.
     number: Sequence,
     claim: Option<IdempotencyKey>,
 }
@@ -37,14 +37,15 @@ pub struct PrefetchedCreation {
 pub enum Created {
     /// It is written.
     Made(Box<OpportunitySnapshot>),
-    /// The lead is gone; nothing is written.
+    /// The lead does not exist; nothing is written.
     LeadGone,
     /// Another request with the same key came first; nothing is written.
     Claimed(Claimed),
 }
 
 impl Reader {
-    /// Reads what a creation rests on. One batch of gets.
+    /// Prefetches the records for a creation. One batch of gets and, until this process has read the current format, a
+    /// get of the format in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -81,7 +82,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Makes an opportunity of what `make` gives for its number. One transaction; more only where others come in between.
+    /// Creates the opportunity that `make` returns for its id. One transaction; more after conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -132,8 +133,8 @@ impl Writer {
         }
     }
 
-    /// The writes that make an opportunity of a lead under a number, on condition that the lead is as it was read. `nonce`
-    /// makes the opportunity recognisable to the one who wrote it.
+    /// The writes of a new opportunity of a lead, on condition that the lead is unchanged. The request recognises its
+    /// own write by `nonce`.
     pub(crate) fn creation(
         &self,
         card: &OpportunitySnapshot,

@@ -1,4 +1,4 @@
-//! Opportunities with current leads, where their copies may be stale.
+//! Replaces copies of leads that may be stale by current leads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::store::leads::stale_markers::StaleMarkers;
 use table::StoreError;
 
 impl Reader {
-    /// Replaces stale copies by the leads. No call if no lead of a card is marked.
+    /// Replaces copies that may be stale. No call if no lead is marked, else one batch of gets.
     pub(crate) async fn refresh_snapshots(
         &self,
         markers: &StaleMarkers,
@@ -30,7 +30,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The marked leads, for a search, which reads every copy. Reads the remaining markers.
+    /// The marked leads, for a search, because it compares every copy. Reads the markers that were not prefetched,
+    /// within the budget.
     pub(crate) async fn fresh_leads(
         &self,
         markers: &StaleMarkers,
@@ -56,13 +57,13 @@ impl Fresh {
         self.markers.is_empty()
     }
 
-    /// The lead of a card, if it must be read first.
+    /// The lead of a snapshot, if it must be read before [`apply`](Self::apply).
     pub fn lacks(&self, card: &OpportunitySnapshot) -> Option<LeadId> {
         let lead = card.opportunity.lead_id;
         lead.filter(|lead| self.markers.covers(*lead) && !self.records().contains_key(lead))
     }
 
-    /// Reads leads. One batch of gets.
+    /// Reads leads within the budget. One batch of gets; no call without leads.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read, or are too many for the budget.

@@ -1,8 +1,8 @@
-//! An opportunity's record, and everything that is derived from it: its entries in the lists of its column, the column's
-//! totals and ranks, the link from its lead, the words of its title.
+//! An opportunity's record and its derived items: entries in the lists of its column, totals and daily counts of the
+//! column, the link from its lead, and items for the words of its title.
 //!
-//! The record contains a copy of the lead and of the lead's company, because every answer embeds both; the entries of
-//! the lists are copies of the record, so that a page of a list is one query. A copy that may be stale has a
+//! The record contains a copy of the lead and its company, because every response embeds both. List entries are copies
+//! of the record, so that a page of a list is one query. A lead with copies that may be stale has a
 //! [marker](super::leads::stale_markers), which every reader checks.
 
 pub mod class;
@@ -37,17 +37,19 @@ pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpport
 pub use update::{PrefetchedUpdate, Updated};
 
 const KIND: &str = "opportunity";
-/// Words of a title with items of their own. An opportunity with more is also in a list that every search reads.
+/// Maximum words of a title with items of their own. An opportunity with more words is also in a list that every search
+/// reads.
 const MAX_WORDS: usize = 16;
-/// The snapshot is one text in record and entries, which decodes fastest where entries are read by the hundred.
+/// Attribute with the snapshot as JSON, in record and entries. JSON text decodes fastest, and pages read hundreds of
+/// entries.
 const CARD: &str = "card";
 
-/// An opportunity with what an answer embeds of others.
+/// An opportunity with the copies of its lead and company that responses embed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpportunitySnapshot {
     /// The opportunity.
     pub opportunity: Opportunity,
-    /// Its lead, without custom fields; `None` once that is deleted.
+    /// Its lead, without custom fields; `None` if the lead was deleted.
     pub lead: Option<Lead>,
     /// The lead's company.
     pub company: Option<Company>,
@@ -56,7 +58,7 @@ pub struct OpportunitySnapshot {
 /// An opportunity as it is stored.
 pub type OpportunityRecord = Stored<OpportunitySnapshot>;
 
-/// The text of a card.
+/// The JSON text of a snapshot.
 #[derive(Deserialize)]
 struct SnapshotText {
     #[serde(rename = "o")]
@@ -69,7 +71,7 @@ struct SnapshotText {
     company: Option<Company>,
 }
 
-/// Cards as a list of an answer shows them.
+/// Snapshots in the form of a response's list.
 #[derive(Debug)]
 pub struct SnapshotList<'a> {
     cards: &'a [OpportunitySnapshot],
@@ -77,13 +79,14 @@ pub struct SnapshotList<'a> {
 }
 
 impl<'a> SnapshotList<'a> {
-    /// Cards of an instance.
+    /// The list of an instance's snapshots.
     #[must_use]
     pub fn of(cards: &'a [OpportunitySnapshot], instance: &'a InstanceName) -> Self {
         Self { cards, instance }
     }
 
-    /// Their text. It is written here and not where the answer is, because this crate is optimised for speed.
+    /// The JSON text of the list. It is serialized in this crate, because this crate is optimised for speed and the
+    /// functions for size.
     fn written(&self) -> serde_json::Result<Box<RawValue>> {
         let shown: Vec<_> = self.cards.iter().map(|card| card.view(self.instance)).collect();
         to_raw_value(&shown)
@@ -97,7 +100,7 @@ impl Serialize for SnapshotList<'_> {
 }
 
 impl OpportunitySnapshot {
-    /// An opportunity with the copies of a lead's record; of none where the lead is gone, and then without the link to it
+    /// An opportunity with the copies of a lead's record. Without a record, an opportunity without copies and link
     /// (C-24).
     #[must_use]
     pub fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
@@ -113,7 +116,7 @@ impl OpportunitySnapshot {
         }
     }
 
-    /// Takes the lead's secret out, for all who are no admins (C-21).
+    /// Removes the lead's secret, for viewers who are not admins (C-21).
     pub fn hide_secrets(&mut self) {
         if let Some(lead) = &mut self.lead {
             lead.hide_secrets();
@@ -169,7 +172,7 @@ impl Reader {
 }
 
 impl OpportunityRecord {
-    /// Puts another snapshot in the place of this one.
+    /// The writes that replace this record by another snapshot, on condition that the stored version is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.
@@ -225,8 +228,8 @@ impl Entity for OpportunitySnapshot {
     }
 }
 
-/// The keys of the items by which a search finds an opportunity by its title (C-43). No filter is part of them, so a move
-/// costs nothing.
+/// The keys of the items by which a search finds an opportunity's title (C-43). They contain no filtered fields, so a
+/// move between columns does not change them.
 fn titled(keys: Keys<'_>, opportunity: &Opportunity) -> Vec<Key> {
     let (funnel, id) = (opportunity.crm_id, opportunity.id);
     let words = word_keys([opportunity.title.as_str()]);

@@ -1,8 +1,8 @@
 //! The opportunities of a lead over all funnels (C-95).
 //!
-//! The links of a lead name its opportunities, whose records name their users, so a first request reads three times in
-//! sequence. A process caches the ids as a prefetch hint, with which a later request reads once. The embedded lead is the
-//! lead's own record, so no copy can be stale.
+//! The links of a lead contain the ids of its opportunities, and their records the ids of users, so a first request
+//! reads three times in sequence. A process caches these ids as a prefetch hint, so a later request reads once. The
+//! embedded lead is read from its own record, so it is never stale.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -52,7 +52,7 @@ pub struct LeadOpportunities {
     pub users: BTreeMap<UserId, User>,
 }
 
-/// Records that were read, and the keys of all that were asked for.
+/// Records that were read, and the keys of all requested records.
 #[derive(Debug, Default)]
 struct ReadRecords {
     found: HashMap<Key, Item>,
@@ -60,8 +60,8 @@ struct ReadRecords {
 }
 
 impl Reader {
-    /// Begins to read the opportunities of a lead. In parallel: a batch get of the lead and at most 49 expected records, a
-    /// query of at most 50 links, a query of at most 50 funnels.
+    /// Prefetches the opportunities of a lead. In parallel: a batch of gets of the lead and at most 49 expected
+    /// records, a query of at most 50 links, and a query of at most 50 funnels.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -92,8 +92,9 @@ impl Reader {
 }
 
 impl Writer {
-    /// A page of the opportunities of a lead that the viewer sees. No call if all were expected, else batch gets of the
-    /// others and of their users. Every record of the lead is read within the read budget (C-86).
+    /// A page of the opportunities of a lead that the viewer sees. No call if all records were prefetched, else batches
+    /// of gets of the other records, their funnels and users. All opportunities of the lead are read, within the read
+    /// budget (C-86).
     ///
     /// # Errors
     /// [`StoreError`] if more must be read and cannot be.
@@ -153,7 +154,7 @@ struct OfLead<'a> {
 }
 
 impl OfLead<'_> {
-    /// The newest opportunities by their places, at most `most`; where that is absent, as many as a response can contain.
+    /// The newest visible opportunities by sort key, at most `most`. Without `most`, as many as a response can contain.
     async fn newest(
         &mut self,
         first: Page,
@@ -187,7 +188,7 @@ impl OfLead<'_> {
         Ok(newest)
     }
 
-    /// The readable opportunities of links, each with the bytes of its record; their funnels are known afterwards.
+    /// The readable opportunities of links, each with the bytes of its record. Also reads their funnels.
     async fn linked(&mut self, links: &[Item]) -> Result<Vec<(usize, Opportunity)>, StoreError> {
         let mut keys = Vec::with_capacity(links.len());
         for link in links {
@@ -201,7 +202,7 @@ impl OfLead<'_> {
             let size = item::bytes(&item);
             let record = table::readable(item, OpportunityRecord::decode);
             let one = record.map(|record| record.value.opportunity);
-            // It may have another lead since its link was read.
+            // Its lead may have changed after the link was read.
             linked.extend(
                 one.filter(|one| one.lead_id == Some(self.lead))
                     .map(|one| (size, one)),
@@ -224,7 +225,7 @@ impl OfLead<'_> {
         Ok(users.map(|user: User| (user.id, user)).collect())
     }
 
-    /// The items of these keys that exist, read unless they were asked for already.
+    /// The existing items with these keys. Reads those that were not requested before.
     async fn take(&mut self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
         let missing = keys.iter().filter(|key| !self.records.asked.contains(*key));
         let missing: Vec<_> = missing.cloned().collect();

@@ -185,7 +185,7 @@ fn derived_items() {
     );
 }
 
-/// C-82: what a service permission narrows is counted by itself, whatever else the opportunities share.
+/// C-82: opportunities with different service permissions are in different classes.
 #[test]
 fn classes_differ_by_visibility() {
     let class = |change: fn(&mut Opportunity)| {

@@ -1,5 +1,5 @@
-//! Changing an opportunity: a change is decided on the record that was read, and written on condition that it still is
-//! the one; where others came first it is decided again on theirs, so that no update is lost (C-31).
+//! Changes opportunities. A change is computed from the record that was read and written on condition that the record
+//! is unchanged. After a conflict it is computed again from the newer record, so no update is lost (C-31).
 
 use super::{OpportunityRecord, OpportunitySnapshot};
 use crate::funnel::Funnel;
@@ -19,9 +19,9 @@ pub struct PrefetchedUpdate {
     pub funnel: Option<Funnel>,
     /// The opportunity's record, if there is one.
     pub stored: Option<OpportunityRecord>,
-    /// The record of the lead that the request names, if it names one that exists.
+    /// The record of the requested lead, if it exists.
     pub lead: Option<LeadRecord>,
-    /// The user that the request names, if it names one that exists.
+    /// The requested user, if it exists.
     pub user: Option<UserId>,
     markers: StaleMarkers,
 }
@@ -31,14 +31,15 @@ pub struct PrefetchedUpdate {
 pub enum Updated<R> {
     /// It is written, or changes nothing.
     Done(Box<OpportunitySnapshot>),
-    /// The change was refused by who decided it; nothing is written.
+    /// `change` refused; nothing is written.
     Refused(R),
-    /// The opportunity, or the lead that it would have, is not there; nothing is written.
+    /// The opportunity, or its new lead, does not exist; nothing is written.
     Gone,
 }
 
 impl Reader {
-    /// Reads what an update rests on. One batch of gets, and the stale markers in parallel.
+    /// Prefetches the records for an update. One batch of gets, in parallel with a query of stale markers and, until
+    /// this process has read the current format, a get of the format.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -69,7 +70,8 @@ impl Reader {
         })
     }
 
-    /// An opportunity by id, with its lead as it is. One get, the stale markers in parallel, and the lead where one covers it.
+    /// An opportunity by id, with its current lead. A get in parallel with a query of stale markers; then a get of the
+    /// lead if a marker covers it.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -87,8 +89,9 @@ impl Reader {
 }
 
 impl Writer {
-    /// Changes an opportunity as `change` decides, which is asked again on the newer record where others changed it
-    /// concurrently. One transaction; none where it changes nothing.
+    /// Changes an opportunity with `change`, which runs again on the newer record after a concurrent change. One
+    /// transaction; none if nothing changes. A get of the lead first, if its copy may be stale; more calls after
+    /// conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -106,7 +109,7 @@ impl Writer {
             .table
             .retry(Policy::CONTESTED, "changing an opportunity");
         loop {
-            // Readers replace a stale copy by the lead itself, and so must the answer and the new record.
+            // Response and new record replace a stale copy by the lead, like readers.
             let mut fresh = stored.value.clone();
             self.reader.refresh_snapshots(&markers, &mut [&mut fresh]).await?;
             let changed = match change(&fresh.opportunity) {
@@ -126,13 +129,13 @@ impl Writer {
             };
             if let Some(item) = refused.get(&self.keys().opportunity(card.opportunity.id)) {
                 stored = OpportunityRecord::decode(item)?;
-                // An attempt of which nobody heard had done it.
+                // An attempt of unknown outcome wrote it.
                 if stored.opportunity == card.opportunity {
                     return Ok(Updated::Done(Box::new(card)));
                 }
             }
             lead = newer(lead, |lead| refused.get(&self.keys().lead(lead)))?;
-            // Where many want the same, what was there before the pause is old after it.
+            // With many writers, a record from before the pause is outdated.
             if retry.again().await? {
                 match self.reader.opportunity(stored.opportunity.id).await? {
                     Some(record) => stored = record,
@@ -142,7 +145,7 @@ impl Writer {
         }
     }
 
-    /// The card as it is to be, and the writes that make it so; `None` where it would have a lead that is not there.
+    /// The new snapshot and its writes; `None` if its new lead does not exist.
     fn change(
         &self,
         stored: &OpportunityRecord,
@@ -167,7 +170,7 @@ impl Writer {
         Ok(Some((card, transaction)))
     }
 
-    /// The writes that put a card in the place of what is stored, and raise its facts.
+    /// The writes that replace the stored snapshot and raise its facts.
     fn replacement(
         &self,
         stored: &OpportunityRecord,
@@ -180,7 +183,7 @@ impl Writer {
         self.put_record(&record, Some(stored))
     }
 
-    /// Looks up whether an attempt of unknown outcome succeeded: the record is then as it was to be.
+    /// Looks up whether an attempt of unknown outcome succeeded, by comparing the record with the intended one.
     async fn changed_after_all<R>(
         &self,
         card: OpportunitySnapshot,
@@ -191,8 +194,8 @@ impl Writer {
     }
 }
 
-/// Returns the record of a named lead as the refused transaction found it, else as it was known. Returns `None` if the lead is
-/// gone; [`change`](Writer::change) then finds none.
+/// Returns the record of the requested lead from the failed condition, else the known record. `None` if the lead was
+/// deleted.
 fn newer<'i>(
     known: Option<LeadRecord>,
     refused: impl FnOnce(LeadId) -> Option<&'i Item>,

@@ -1,8 +1,9 @@
 //! The list of leads (C-20): pages by id, totals, search.
 //!
-//! Reads begin in parallel with authentication, from a [hint](crate::store::prefetch_cache) of what the caller sees
-//! and how it counts pages: with a correct hint the list takes one round trip, and another to remember where a numbered page ends. Prefetched items are used only after
-//! the check, and a wrong hint costs another round trip, never another answer.
+//! Reads begin in parallel with authentication, with a [hint](crate::store::prefetch_cache) of the caller's permissions
+//! and page base. With a correct hint the list takes one round trip, and another to store the cursor of a numbered
+//! page. Prefetched items are used only after authentication. A wrong hint costs another round trip and never changes
+//! the response.
 
 mod page;
 mod scan;
@@ -24,22 +25,22 @@ use page::PrefetchedPage;
 use search::PrefetchedSearch;
 use words::PrefetchedWords;
 
-/// Which leads are asked for.
+/// A request for a page of leads.
 #[derive(Debug, Clone)]
 pub struct LeadRequest {
-    /// The archived ones, or the others.
+    /// Whether archived leads are requested; otherwise the others.
     pub archived: bool,
-    /// Only those that a term finds.
+    /// Only leads that a term finds.
     pub search: Option<LeadSearch>,
-    /// Only those with this tag (C-98).
+    /// Only leads with this tag (C-98).
     pub tag: Option<TagId>,
-    /// The page as the caller counts, absent for the first.
+    /// Number of the page, in the instance's page base; `None` for the first.
     pub page: Option<u64>,
-    /// Pages are counted from 0, whatever the instance's setting (C-93).
+    /// Whether pages are counted from 0 regardless of the instance's page base (C-93).
     pub from_zero: bool,
     /// Leads on a page.
     pub limit: u16,
-    /// Whether their whole records are wanted too.
+    /// Whether the whole records are requested too.
     pub whole: bool,
 }
 
@@ -84,14 +85,14 @@ pub struct LeadPage {
     pub entries: Vec<LeadEntry>,
     /// Number of leads that the viewer sees on all pages.
     pub total: u64,
-    /// Whether there are more than that: the total of a search is exact up to 10,000.
+    /// Whether there are more leads than `total`. The total of a search is exact up to 10,000.
     pub more: bool,
-    /// Whether few records lie between those of the page.
+    /// Whether few other records are between those of the page, so one query reads them.
     neighbours: bool,
     records: Records,
 }
 
-/// Records that were read in the order of their ids, all there are up to [`end`](Self::end).
+/// All records by id, up to [`end`](Self::end).
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Records {
     found: Vec<LeadState>,
@@ -102,7 +103,7 @@ struct Records {
 #[derive(Debug)]
 struct Entries {
     leads: Vec<LeadEntry>,
-    /// Whether there may be more after the last.
+    /// Whether there may be more entries after the last.
     more: bool,
     /// The read units that they consumed.
     units: f64,
@@ -122,7 +123,7 @@ impl Entries {
 }
 
 impl Reader {
-    /// Begins to read the list for the viewer that the prefetch hint names. One round trip.
+    /// Prefetches the list according to the hint about the caller. One round trip.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -146,8 +147,8 @@ impl Reader {
         self.table.query(span).await.map(Entries::read)
     }
 
-    /// The records of a page's leads in their order; those gone concurrently are left out. Large leads lack their custom fields,
-    /// which [`Reader::with_custom_fields`] adds.
+    /// The records of a page's leads, by id. Concurrently deleted leads are omitted. Large leads lack their custom
+    /// fields, which [`Reader::with_custom_fields`] adds.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -201,7 +202,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Finishes a list that was begun, for a viewer that is now known.
+    /// Finishes a prefetched list for an authenticated viewer.
     ///
     /// # Errors
     /// [`StoreError`] if more must be read and cannot be.

@@ -1,4 +1,4 @@
-//! A page of the list without a search: the total from counters, the entries from where the page begins.
+//! A page of the list without a search: the total from totals, the entries from the start of the page on.
 
 use tokio::try_join;
 
@@ -17,7 +17,7 @@ use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::{KeyRange, MAX_AHEAD, MergeScan, PAGE};
 
-/// From so many entries on, skipping them costs more than finding the start of a page.
+/// Number of entries from which skipping costs more than locating the start of a page.
 pub(super) const FAR: u64 = 500;
 
 /// Prefetched reads of a page.
@@ -34,7 +34,7 @@ pub struct PrefetchedPage {
 /// The start of a page.
 #[derive(Debug)]
 struct Beginning {
-    /// The lists that the guess reaches.
+    /// The lists that a caller with the hint sees.
     lists: MergeScan<LeadEntry>,
     /// The lead after which they were read; `None` for the start.
     read_after: Option<String>,
@@ -78,7 +78,7 @@ impl Reader {
         })
     }
 
-    /// The records that the first page is likely to show, where whole ones are wanted.
+    /// The records that the first page probably shows, if whole records are requested.
     async fn first_records(
         &self,
         request: &LeadRequest,
@@ -88,7 +88,8 @@ impl Reader {
         let likely = request.whole && !request.archived && *reach == OwnerScope::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
-                // A tenth more, because archived leads are among them, unless they would have to wait for the check.
+                // A tenth more, because the range contains archived leads, but at most the number that is read before
+                // authentication.
                 let limit = usize::from(request.limit);
                 let more = limit + limit / 10;
                 let likely = if limit > MAX_AHEAD {
@@ -102,8 +103,8 @@ impl Reader {
         }
     }
 
-    /// Where the page begins, and the entries from there on if this process ended the page before, or those of a near page
-    /// and before it.
+    /// The start of the page. Also prefetches its entries, if this process has cached the cursor, or if the offset is
+    /// small, so that skipped entries are read too.
     async fn beginning(
         &self,
         request: &LeadRequest,
@@ -134,7 +135,7 @@ impl Reader {
         };
         let mut lists = self.lists(request, reach, expected.as_deref());
         let likely = to_pass + usize::from(request.limit);
-        // It is not yet known who asks, and what that may cost.
+        // The caller is not yet authenticated, so its read budget is unknown.
         let fill = lists.fill(|_| likely, |range| self.table.query(range));
         let (_, bookmark) = try_join!(fill, bookmark)?;
         Ok(Beginning {
@@ -144,7 +145,7 @@ impl Reader {
         })
     }
 
-    /// The lists within reach, from a lead on.
+    /// The visible lists after a lead.
     pub(super) fn lists(
         &self,
         request: &LeadRequest,
@@ -154,7 +155,7 @@ impl Reader {
         self.lists_between(request, reach, (after, None))
     }
 
-    /// The lists within reach, from a lead on and through another.
+    /// The visible lists after a lead and through another.
     pub(super) fn lists_between(
         &self,
         request: &LeadRequest,
@@ -205,7 +206,8 @@ impl Writer {
             neighbours: truth.leads == OwnerScope::All && !request.archived,
             records: start.records,
         };
-        // A walk by page cursors ends where the list ends: leads that left it concurrently make an offset point too far.
+        // A page with a cursor is not compared with the total, because leads that left the list concurrently make its
+        // offset too large.
         let Beginning {
             lists,
             read_after,
@@ -234,7 +236,7 @@ impl Writer {
         Ok(page)
     }
 
-    /// Remembers where a page ends, concurrently with the read of its records if whole ones are wanted.
+    /// Stores the cursor of the next page, concurrently with the read of whole records if they are requested.
     async fn end_page(
         &self,
         (request, first): (&LeadRequest, u64),
@@ -308,19 +310,19 @@ impl Writer {
         Ok(page)
     }
 
-    /// Remembers where the next page begins: new leads come after all others. Where that cannot be written the page fails: the
-    /// next one would begin where the same page of an earlier walk ended.
+    /// Stores the cursor of the next page. New leads come after all others. If the cursor cannot be stored, the page
+    /// fails, because the next page would continue an earlier read.
     pub(super) async fn remember(
         &self,
         request: &LeadRequest,
         first: u64,
         after: Option<String>,
     ) -> Result<(), StoreError> {
-        // A request without a page is no walk.
+        // A request without a page number has no next page.
         let Some(page) = request.page else {
             return Ok(());
         };
-        // With base 1, page 0 is the first too, and page 2 follows it (C-40).
+        // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
         let next = page.max(first).saturating_add(1);
         let cursor = after.map(|after| PageCursor::after(Some(after)));
         self.put_bookmark(&request.walk(&self.reader.caller), next, cursor)

@@ -1,4 +1,4 @@
-//! Walks through the lists of leads within a viewer's reach.
+//! Scans of the lists of leads that a viewer sees.
 
 use super::LeadRequest;
 use crate::ids::LeadId;
@@ -10,13 +10,13 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{ListEntry, MergeScan, PAGE};
 
-/// A page that a viewer asks for, and the owners within reach.
+/// A page requested by a viewer, and the owners whose leads it sees.
 pub struct RequestedPage<'a> {
     pub reader: &'a Reader,
     pub viewer: &'a Viewer,
     pub request: &'a LeadRequest,
     pub reach: &'a OwnerScope,
-    /// Leads through this one are not on the page: the walk showed them, or they left the list since.
+    /// Leads through this one are not on the page, because earlier pages showed them or they have left the list.
     pub after: Option<LeadId>,
     pub budget: &'a ReadBudget,
 }
@@ -31,7 +31,7 @@ impl<'a> RequestedPage<'a> {
     }
 }
 
-/// A walk through the lists within a viewer's reach, merged by id.
+/// A scan of the lists that a viewer sees, merged by id.
 pub struct LeadScan<'a> {
     asked: &'a RequestedPage<'a>,
     lists: MergeScan<LeadEntry>,

@@ -1,4 +1,5 @@
-//! A filter by tag, or a search in a table that lacks word items: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
+//! Filters by tag, and searches in a table without items of words. Every visible entry is read once, in parallel parts,
+//! within the instance's budget of units and time (C-86).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
@@ -15,23 +16,23 @@ use table::StoreError;
 use table::item;
 use table::{KeyRange, ListEntry as _, PAGE, Pages};
 
-/// Into how many parts the list is divided.
+/// Number of parts of the list.
 const PARTS: u64 = 8;
-/// Parts that are read at the same time.
+/// Maximum parts that are read in parallel.
 const CONCURRENCY: usize = 8;
-/// So many of the first matches are kept whole; of those of a later page only the ids are.
+/// Maximum matches that are kept whole. For later pages only the ids of all matches are kept.
 const MAX_KEPT: usize = 1000;
 
 /// Prefetched reads of a search.
 #[derive(Debug)]
 pub struct PrefetchedSearch {
     head: Option<Entries>,
-    /// The number last taken by a lead: no id is above it.
+    /// The last taken id of a lead.
     last_id: u64,
 }
 
 impl LeadEntry {
-    /// Whether it has the requested tag and is found by the term.
+    /// Whether the lead has the requested tag and the term finds it.
     pub(super) fn matches(&self, request: &LeadRequest) -> bool {
         let tagged = request.tag.is_none_or(|tag| self.tags.contains(&tag));
         tagged
@@ -63,7 +64,7 @@ impl Reader {
 }
 
 impl Reader {
-    /// The head of the list of all leads, for those who see them all.
+    /// The head of the list of all leads, if the caller is expected to see all.
     async fn search_head(
         &self,
         request: &LeadRequest,
@@ -112,7 +113,7 @@ impl Writer {
         })
     }
 
-    /// The entries already read that the viewer may see, and the ranges that are left.
+    /// The prefetched entries if the viewer may see them, and the ranges to read.
     fn reach(
         &self,
         request: &LeadRequest,
@@ -138,7 +139,7 @@ impl Writer {
         }
     }
 
-    /// The entries of the page among what was found; a batch of gets where only ids were kept.
+    /// The entries of the page among the matches. A batch of gets if only ids were kept.
     async fn entries_of(
         &self,
         request: &LeadRequest,
@@ -205,16 +206,16 @@ struct Matches {
 
 #[derive(Debug)]
 enum Kept {
-    /// No page lies so far down.
+    /// None, because the page is after the last possible match.
     Nothing,
-    /// Up to so many of the first.
+    /// The first matches, at most this number.
     Entries(Vec<LeadEntry>, usize),
-    /// The ids of all: 8 bytes each, so that their number is bounded by what may be read.
+    /// The ids of all matches, 8 bytes each. The read budget bounds their number.
     Ids(Vec<LeadId>),
 }
 
 impl Matches {
-    /// For a page after so many matches, of at most `last_id` leads.
+    /// For a page after `skipped` matches among at most `last_id` leads.
     fn of_page(skipped: u64, limit: u16, last_id: u64) -> Self {
         let needed = usize::try_from(skipped.saturating_add(u64::from(limit)));
         let kept = match needed {
@@ -225,7 +226,7 @@ impl Matches {
         Self { total: 0, kept }
     }
 
-    /// Nothing found yet for the same page.
+    /// No matches yet, for the same page.
     fn like(&self) -> Self {
         let kept = match &self.kept {
             Kept::Nothing => Kept::Nothing,
@@ -247,7 +248,7 @@ impl Matches {
         }
     }
 
-    /// Takes over what was found in another part. Of many parts together no more entries are kept than one may.
+    /// Adds the matches of another part. The maximum of kept entries applies to all parts together.
     fn join(&mut self, other: Self) {
         self.total += other.total;
         match (&mut self.kept, other.kept) {

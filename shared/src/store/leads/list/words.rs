@@ -1,11 +1,11 @@
 //! A search by words and numbers (C-20), through items that a lead has for each of them.
 //!
-//! All words of the term are read concurrently, and the one with the fewest items decides: its items are copies of list
+//! The items of all words of the term are read in parallel until the shortest list ends. Its items are copies of list
 //! entries, on which the other words and filters are checked. So the cost depends on the rarest word, not on the number
-//! of leads. For a viewer who sees some owners' leads, the lists of those owners take part like a word.
+//! of leads. For a viewer who sees only some owners' leads, the lists of these owners count as a further word.
 //!
-//! Items of a word are in the order of words, not of ids. Where more than [`MAX_TOTAL`] leads match, matches are frequent
-//! in the list of leads, and the page is read from there.
+//! The items are sorted by word, not by id. If more than [`MAX_TOTAL`] leads match, matches are frequent in the list of
+//! leads, so the page is read from that list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,23 +24,23 @@ use futures_util::future::try_join_all;
 use table::item;
 use table::{KeyRange, ListEntry as _, MAX_AHEAD, MergeScan, PAGE, StoreError};
 
-/// The total of a search is exact up to this.
+/// The total of a search is exact up to this number.
 const MAX_TOTAL: usize = 10_000;
-/// Lists that are read at the same time.
+/// Maximum key ranges of a word that are read in parallel.
 const CONCURRENCY: usize = 8;
-/// After the first items of a list, this many times more are read with each call.
+/// Each further read of a list requests this many times as many items as the previous one.
 const GROWTH: usize = 4;
 
 /// Prefetched reads of a search by words.
 #[derive(Debug)]
 pub struct PrefetchedWords {
-    /// The leads of each word. Matches by words are in each of them.
+    /// The leads of each word. Each list contains all matches by words.
     words: Vec<MergeScan<LeadEntry>>,
     /// Other leads that may match: those of numbers, and those with very many words.
     others: MergeScan<LeadEntry>,
     /// Whether only the lists of leads contain all matches by words.
     needs_all: bool,
-    /// The lead with the id that the term is.
+    /// The lead with the term as its id.
     by_id: Option<LeadEntry>,
 }
 
@@ -48,7 +48,7 @@ pub struct PrefetchedWords {
 enum SearchMatches {
     /// All of them, by id.
     All(BTreeMap<LeadId, LeadEntry>),
-    /// There are too many.
+    /// There are more than the requested maximum.
     TooMany,
 }
 
@@ -64,7 +64,7 @@ impl Candidates {
         Self { list, matches }
     }
 
-    /// Takes the matches among the entries that were read.
+    /// Moves the matches among the read entries to `matches`.
     fn sift(&mut self, is_match: &impl Fn(&LeadEntry) -> bool) {
         while let Some((_, entry)) = self.list.next() {
             if is_match(&entry) {
@@ -236,7 +236,7 @@ impl Writer {
         Ok(SearchMatches::All(others.matches))
     }
 
-    /// A page of a search with very many matches, from the lists within reach. Later pages continue at a cursor.
+    /// A page of a search with very many matches, from the visible lists. Later pages continue at a cursor.
     async fn frequent(
         &self,
         request: &LeadRequest,

@@ -17,22 +17,23 @@ use crate::store::{Reader, Writer};
 use table::item::{self, Item, n};
 use table::{Condition, KeyRange, ListEntry as _, PAGE, Pages, StoreError, Transaction, key_of, shards};
 
-/// Complete blocks that a request reads before it counts them: a count costs 68 write units.
+/// Minimum number of complete blocks that a request counts after reading them, because a count costs 68 write units.
 const WORTH_A_COUNT: u64 = 2;
-/// Ranks of a list that one request counts.
+/// Maximum ranks of a list that one request counts.
 const MAX_COUNTS: usize = 4;
 /// Maximum read units of counting one rank: 16,384 entries of 300 bytes on average.
 const MAX_COUNT_UNITS: f64 = 1200.0;
-/// Lists with fewer leads are not counted ahead.
+/// The operator counts only lists with at least this number of leads.
 const WORTH_COUNTING: i64 = 1000;
 /// Lists that are counted concurrently.
 const CONCURRENCY: usize = 16;
 
 impl Reader {
-    /// The first block that is not complete: it may get leads that take the next id.
+    /// The first block that is not complete, because new leads may take its ids.
     ///
-    /// The last block before it does not count as complete. DynamoDB makes the items of a transaction visible one after
-    /// another, so an entry may appear after the counter that its transaction raised; 256 ids are time enough.
+    /// The last full block does not count as complete either. DynamoDB makes the items of a transaction visible one
+    /// after another, so an entry may appear after the counter that its transaction incremented. The next 256 ids take
+    /// longer than this.
     pub async fn complete_blocks(&self) -> Result<u64, StoreError> {
         let counter = self.table.get(&self.keys().counter(Counter::Lead)).await?;
         let last = item::number("counter", &counter.unwrap_or_default(), "lead")?;
@@ -110,7 +111,7 @@ fn count_at(counts: &BlockCounts, place: (bool, u64)) -> Count {
 }
 
 impl ListRanks {
-    /// Whether a counted rank and those that it covers are the same in both.
+    /// Whether both contain the same counted rank and covered ranks.
     #[cfg(feature = "operator")]
     pub fn agree(&self, other: &Self, number: u64) -> bool {
         let covered = self.ranks.get(&number).map_or(number, |rank| rank.covered);
@@ -126,8 +127,8 @@ impl ListRanks {
 }
 
 impl Writer {
-    /// Counts the next rank of a list, or more blocks of its last one, up to the block `complete`; the first block that is
-    /// not counted then. `None` where all are counted, or a concurrent change refused the count.
+    /// Counts the next rank of a list, or further blocks of its last rank, up to block `complete`. Returns the first
+    /// uncounted block; `None` if all blocks are counted or a concurrent change failed the condition.
     ///
     /// Three sequential reads, and a transaction of 68 write units with conditions on the rank and all of its shards. The
     /// entries are read after the ranks (see [`super`]).
@@ -138,7 +139,7 @@ impl Writer {
             return Ok(None);
         }
         let next = counted / BLOCKS;
-        // Ranks without items and entries are covered by the one after them.
+        // The next counted rank covers ranks without items and entries.
         let occupied = self.reader.first_listed_rank(list, counted).await?;
         let with_items = ranks.first_from(next);
         let newest = (complete - 1) / BLOCKS;
@@ -198,8 +199,8 @@ impl Writer {
         transaction
     }
 
-    /// Counts blocks that a request has read up to this lead, within its budget, so that later ones need not. A failure
-    /// leaves them uncounted.
+    /// Counts the blocks up to this lead, which the request has read, within the read budget, so that later requests
+    /// need not read them. A failure leaves them uncounted.
     pub async fn count_passed(&self, ranks: &ReachedRanks, last: LeadId, budget: &ReadBudget) {
         if let Err(cause) = self.counted_passed(ranks, last.get() / BLOCK, budget).await {
             tracing::warn!(%cause, "leads could not be counted");
@@ -246,8 +247,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Forgets the count of a rank on condition that its item is the one that was read. Its blocks and those after it are
-    /// counted again when they are needed.
+    /// Resets the count of a rank on condition that its item is unchanged. Its blocks and later ones are counted again
+    /// when a request needs them.
     #[cfg(feature = "operator")]
     pub async fn forget_rank(
         &self,
@@ -265,8 +266,8 @@ impl Writer {
         self.table.try_commit(transaction).await
     }
 
-    /// Counts all complete blocks of the lists of which pages are far; the number of counted ranks. For the operator, once
-    /// every writer changes ranks.
+    /// Counts all complete blocks of large lists and returns the number of counted ranks. For the operator, after every
+    /// writer changes ranks.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails; what was counted by then stays.

@@ -1,16 +1,18 @@
-//! Numbers of leads by ranges of ids, by which a far page of a list is found (C-20).
+//! Numbers of leads by ranges of ids. They locate a far page of a list (C-20).
 //!
-//! A list, of all leads or of an owner's, has an item for each 64 blocks of 256 ids, a rank: numbers of entries by block, and
-//! how many of its blocks are counted. In a counted block the numbers add up to the entries of the list; in others they
-//! mean nothing.
+//! A list, of all leads or of an owner's leads, has an item for each 64 blocks of 256 ids, called a rank. It contains
+//! the number of entries of each block and the number of counted blocks. Only the numbers of counted blocks equal the
+//! entries of the list.
 //!
-//! - A transaction that adds or removes an entry adds to the rank, in the block's number and in its version. Only a new lead
-//!   that takes the next id does not: only complete blocks are counted, and its block is not. So new leads cost nothing.
+//! - A transaction that adds or removes an entry changes the block's number and increments the rank's version. A new
+//!   lead with the next id does neither, because its block is not complete and only complete blocks are counted. So new
+//!   leads cost nothing.
 //! - [`Writer::count_next_rank`] reads a rank, then the entries, and adds the difference on condition of the versions.
-//!   Additions before the count are contained in the difference, and additions after it come on top. A concurrent one
-//!   refuses the count. So a race may leave a block uncounted, but never makes a number wrong.
-//! - The counted blocks begin at the first id, without a gap. A list needs no ranks where it has no entries: a counted rank
-//!   names the first one that it covers, and the ranks between them count from 0.
+//!   The difference contains additions before the count. Additions after it change the counted number. A concurrent
+//!   addition fails the count's condition. So a race may leave a block uncounted, but never makes a number wrong.
+//! - The counted blocks begin at the first id, without a gap. A list needs no rank for ranges without entries. A
+//!   counted rank contains the number of the first rank that it covers; the ranks between the two have 0 entries at the
+//!   count.
 
 mod count;
 
@@ -29,16 +31,16 @@ use crate::viewer::{OwnerScope, Viewer};
 use table::item::{self, Item};
 use table::{StoreError, Transaction, key_of};
 
-/// Ids of a block: a page skips at most so many entries of a list.
+/// Number of ids of a block. A page skips at most this number of entries of a list.
 const BLOCK: u64 = 256;
 /// Blocks of a rank. Their numbers fit into 1 KB, so that a change costs the smallest write.
 const BLOCKS: u64 = 64;
-/// Blocks with access lists that are so near each other are read together with those between them.
+/// Blocks with access lists at most this number of blocks apart are read together with the blocks between them.
 const NEAR: u64 = 4;
 const KIND: &str = "lead rank";
 /// The attribute with the number of counted blocks.
 const COUNTED: &str = "counted";
-/// The attribute with the first rank that a counted one covers.
+/// The attribute with the number of the first rank that a counted rank covers.
 const COVERED: &str = "from";
 const ARCHIVED: char = 'a';
 const RESTRICTED: char = 'r';
@@ -50,7 +52,7 @@ pub type RankedList = Option<UserId>;
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Count {
     entries: i64,
-    /// Those with access lists.
+    /// Entries of leads with access lists.
     restricted: i64,
 }
 
@@ -76,7 +78,7 @@ fn name(archived: bool, block: u64, restricted: bool) -> String {
     name
 }
 
-/// Of which leads and block of its rank a number is; `None` for other attributes.
+/// Archived flag, block within the rank, and restricted flag of a number's attribute; `None` for other attributes.
 fn named(name: &str) -> Option<(bool, u64, bool)> {
     let rest = name.strip_prefix("n.")?;
     let archived = rest.strip_prefix(ARCHIVED);
@@ -105,8 +107,8 @@ pub fn shares(keys: Keys<'_>, lead: &Lead) -> BTreeMap<Key, Share> {
     lists.map(share).collect()
 }
 
-/// Leaves a new lead out of the ranks, unless its id is reserved: others may have taken the ids after it, so its block may
-/// be counted.
+/// Removes the additions of a new lead to ranks from its transaction, unless its id is reserved. Concurrent requests
+/// may have taken ids after a reserved one, so its block may be counted already.
 pub fn leave_to_count(transaction: &mut Transaction, keys: Keys<'_>, lead: &Lead, number: Sequence) {
     if !number.is_reserved() {
         for rank in shares(keys, lead).keys() {
@@ -155,7 +157,7 @@ impl ListRanks {
         Ok(ranks)
     }
 
-    /// The ranks that are counted, each with the first one that it covers, from the first id to the first gap.
+    /// The counted ranks by number, from the first id to the first gap.
     fn covering(&self) -> impl Iterator<Item = (u64, &Rank)> {
         let mut next = Some(0);
         let counted = self.ranks.iter().filter(|(_, rank)| rank.counted > 0);
@@ -173,12 +175,12 @@ impl ListRanks {
     }
 }
 
-/// The ranks of the lists within a viewer's reach.
+/// The ranks of the lists that a viewer sees.
 #[derive(Debug)]
 pub struct ReachedRanks(Vec<(RankedList, ListRanks)>);
 
 impl Reader {
-    /// The ranks of the lists within reach: for a million leads some 30 KB of each list. One query for each list and MB.
+    /// The ranks of the visible lists, some 30 KB of each list for a million leads. One query per list and MB.
     pub(super) async fn lead_ranks(&self, reach: &OwnerScope) -> Result<ReachedRanks, StoreError> {
         let lists: Vec<RankedList> = match reach {
             OwnerScope::Nothing => Vec::new(),
@@ -220,7 +222,7 @@ impl ReachedRanks {
     }
 }
 
-/// The block counts of all lists within reach. They locate a far page without reading the entries before it.
+/// The block counts of all visible lists. They locate a far page without reading the entries before it.
 #[derive(Debug)]
 pub struct Way {
     /// The first block that is not counted.
@@ -247,7 +249,7 @@ impl Way {
     pub fn next(&self, block: &mut u64, skip: &mut u64) -> SkipStep {
         for (at, count) in self.counts.range(*block..self.counted.max(*block)) {
             let entries = u64::try_from(count.entries).unwrap_or(0);
-            // With `skip` at 0 the page begins here, and its scan checks each lead.
+            // If `skip` is 0, the page begins here, and its scan checks each lead.
             if !self.sees_all && count.restricted > 0 && *skip > 0 {
                 let end = self.end_of_unclear(*at);
                 *block = end + 1;
@@ -261,7 +263,7 @@ impl Way {
         SkipStep::Last(before(self.counted.max(*block)))
     }
 
-    /// The last block with access lists of those that are near each other.
+    /// The last of the blocks with access lists that are read together with `block`.
     fn end_of_unclear(&self, block: u64) -> u64 {
         let blocks = self.counts.range(block..self.counted);
         let unclear = blocks
