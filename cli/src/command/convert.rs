@@ -15,7 +15,7 @@ use super::{Answer, Failure, Global};
 use crate::convert::{self, ConvertOptions, DateOrder, Decimal, IdMap, MapFile, MappedFile, Product, Sheet};
 
 pub const AFTER_HELP: &str = "\
-The mapping of columns to fields is printed on standard error. IdMap that are whole numbers are kept; the others are
+The mapping of columns to fields is printed on standard error. Ids that are whole numbers are kept; the others are
 assigned and remembered in the id map, so a second conversion gives the same ids. Rows that cannot be read are named by
 file and line and left out.
 
