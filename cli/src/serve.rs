@@ -5,7 +5,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,14 +105,28 @@ pub enum ServeError {
 /// A service that is ready to accept requests.
 #[derive(Debug)]
 pub struct Ready {
-    /// Its URL.
-    pub url: String,
+    /// The address at which it listens.
+    pub address: SocketAddr,
     /// URL of the embedded engine's DynamoDB API, if enabled.
     pub dynamodb: Option<String>,
     /// Whether the embedded engine runs, with or without a port.
     pub is_embedded: bool,
     /// The demo instance, if any.
     pub demo: Demo,
+}
+
+impl Ready {
+    /// URL of the service on this machine. A service on all addresses is reached at the loopback one.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let mut address = self.address;
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("http://{address}")
+    }
 }
 
 /// Serves until `stopped`; calls `ready` once it accepts requests.
@@ -127,7 +141,7 @@ pub async fn serve(
     let address = SocketAddr::new(options.bind, options.port);
     let listen = |cause| ServeError::Listen { address, cause };
     let listener = TcpListener::bind(address).await.map_err(listen)?;
-    let url = format!("http://{}", listener.local_addr().map_err(listen)?);
+    let address = listener.local_addr().map_err(listen)?;
     listen::raise_limit();
     let environment = Environment::system();
     let (store, mut embedded) = open(options, &environment).await?;
@@ -158,7 +172,7 @@ pub async fn serve(
         drop(close_port);
     };
     ready(&Ready {
-        url,
+        address,
         dynamodb,
         is_embedded: options.endpoint.is_none(),
         demo,

@@ -16,7 +16,7 @@ use super::text::Colours;
 
 /// Crates of this workspace that may log below `INFO`. They never log credentials, e-mail addresses, phone numbers or
 /// bodies.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "automations",
     "calendars",
     "call_webhook",
@@ -27,6 +27,7 @@ const OWN: [&str; 11] = [
     "opportunities",
     "reports",
     "shared",
+    "table",
     "tickets",
 ];
 

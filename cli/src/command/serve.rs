@@ -156,12 +156,12 @@ fn document(ready: &Ready) -> Value {
         Demo::Created { key, token } => json!({ "instance": "demo", "key": key, "token": token }),
         Demo::None | Demo::Known => Value::Null,
     };
-    json!({ "url": ready.url, "dynamodb": ready.dynamodb, "demo": demo })
+    json!({ "url": ready.url(), "dynamodb": ready.dynamodb, "demo": demo })
 }
 
 fn text(ready: &Ready) -> String {
     let mut text = String::new();
-    let url = &ready.url;
+    let url = ready.url();
     let issue = ready
         .dynamodb
         .as_deref()
@@ -202,6 +202,6 @@ fn text(ready: &Ready) -> String {
     }
     let _ = writeln!(text, "Boards and reports are shown on {url}/panel");
     let _ = writeln!(text, "The interface is described on {url}/docs");
-    let _ = write!(text, "listening on {url}");
+    let _ = write!(text, "listening on http://{}", ready.address);
     text
 }
