@@ -276,7 +276,7 @@ async fn log_reserved_names() -> &'static str {
         trace_id = "replaced",
         "told"
     );
-    "logged"
+    "{}"
 }
 
 /// Only with literals of the program's text as message.
