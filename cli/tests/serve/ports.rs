@@ -59,10 +59,7 @@ fn the_dynamodb_port_is_bound_separately() {
     );
     assert!(!bound.stop().contains("requires no credentials"));
 
-    let known = Running::start(
-        home.path(),
-        &["--dynamodb-port", "none", "--bind", "0.0.0.0"],
-    );
+    let known = Running::start(home.path(), &["--dynamodb-port", "none", "--bind", "0.0.0.0"]);
     assert!(known.url.starts_with("http://0.0.0.0:"), "{}", known.said);
     let panel = known.url.replace("0.0.0.0", "127.0.0.1") + "/panel\n";
     assert!(known.said.contains(&panel), "links are usable: {}", known.said);

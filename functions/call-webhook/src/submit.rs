@@ -112,7 +112,7 @@ async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Resul
         return Ok(lead.id);
     }
     if let Some(stored) = scope.store.reader().whole_lead(lead.id).await? {
-        scope.store.update_lead(stored, None, completed).await?;
+        Box::pin(scope.store.update_lead(stored, None, completed)).await?;
     }
     Ok(lead.id)
 }

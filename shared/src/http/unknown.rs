@@ -5,7 +5,7 @@ use axum::response::Redirect;
 
 use super::Problem;
 
-/// 404. The link of a booking page with a trailing slash, which people and mail programs write, is redirected
+/// Answers 404. The link of a booking page with a trailing slash, which people and mail programs write, is redirected
 /// permanently to the link. API Gateway passes such a path to the function of unknown paths, so no route can handle it.
 pub async fn answer(method: Method, uri: Uri) -> Result<Redirect, Problem> {
     let link = uri.path().strip_suffix('/').filter(|path| is_booking_link(path));

@@ -74,6 +74,7 @@ pub struct Page {
 
 impl Page {
     /// Approximate read units of the page.
+    #[must_use]
     pub fn units(&self) -> f64 {
         self.whole_units().into()
     }

@@ -200,7 +200,7 @@ impl Reader {
         let Some((id, digest)) = record.lacking() else {
             return Ok(Some(WholeLead(record)));
         };
-        let mut found = self.details_of(BTreeMap::from([(id, digest)])).await?;
+        let mut found = Box::pin(self.details_of(BTreeMap::from([(id, digest)]))).await?;
         let Some(found) = found.remove(&id).transpose()? else {
             return Ok(None);
         };
@@ -211,14 +211,14 @@ impl Reader {
         Ok(Some(WholeLead(record)))
     }
 
-    /// Adds the custom fields to leads of a page. Those that are gone, or whose details cannot be read, are left out. One batch of
+    /// Adds the custom fields to leads of a page. Those that are gone, or whose details cannot be read, are omitted. One batch of
     /// gets, none without a large lead.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn with_custom_fields(&self, leads: Vec<LeadState>) -> Result<Vec<LeadState>, StoreError> {
         let wanted = leads.iter().filter_map(LeadState::lacking).collect();
-        let mut found = self.details_of(wanted).await?;
+        let mut found = Box::pin(self.details_of(wanted)).await?;
         let mut whole = Vec::with_capacity(leads.len());
         for mut lead in leads {
             if lead.is_whole() {
@@ -248,7 +248,7 @@ impl Reader {
     pub async fn whole_items(&self, records: Vec<Item>) -> Result<Vec<Item>, StoreError> {
         let lacking = |record: &Item| Some((item_id(record)?, digest(record)?.to_owned()));
         let wanted = records.iter().filter_map(lacking).collect();
-        let mut found = self.details_of(wanted).await?;
+        let mut found = Box::pin(self.details_of(wanted)).await?;
         let records = records.into_iter().filter_map(|record| {
             let Some((id, _)) = lacking(&record) else {
                 return Some(record);
@@ -266,8 +266,9 @@ impl Reader {
         Ok(records.collect())
     }
 
-    /// The details of leads whose records have these digests. One batch of gets, none without leads. Where others changed a lead in
-    /// between, its record and then its details are read again.
+    /// The details of leads with these digests in their records. One batch of gets, none without leads. If a lead changed
+    /// in between, its record and then its details are read again. Callers put the future on the heap, because it is large
+    /// and part of every reader's future.
     async fn details_of(&self, mut wanted: BTreeMap<LeadId, String>) -> Result<DetailsOfLeads, StoreError> {
         let keys = self.keys();
         let mut done = DetailsOfLeads::new();
@@ -298,7 +299,7 @@ impl Reader {
         Ok(done)
     }
 
-    /// Reads the records of leads again whose details had other digests. Returns the leads whose details are to be read again.
+    /// Reads the records again of leads with details of another digest. Returns the leads whose details are to be read again.
     async fn read_again(
         &self,
         torn: BTreeMap<LeadId, String>,
