@@ -3,8 +3,7 @@
 //!
 //! One scan, in slices, computes all reports of an entity (see [`checkpoint`](crate::jobs::reports::checkpoint)). So
 //! memory is bounded, a run continues the scan of the last run, and instances take turns. Of two concurrent refreshes
-//! of a report one writes the head, and the parts of the other are unreferenced. An interrupted refresh leaves the
-//! previous result. The next refresh deletes unreferenced parts.
+//! of a report one writes the head. An interrupted refresh keeps the former result. The next deletes unused parts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

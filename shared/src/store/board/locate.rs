@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Asked;
 use super::days::RangeDays;
-use super::rank::{End, Near, Ranks};
+use super::rank::{Near, NearerEnd, Ranks};
 use super::totals::Totals;
 use crate::ids::ColumnId;
 use crate::store::Reader;
@@ -45,7 +45,7 @@ impl Reader {
         read: Option<Totals>,
         (days, offset): (&RangeDays, u64),
     ) -> Result<(Totals, Offset), StoreError> {
-        let reading = self.rank_page(asked, self.rank_span(asked, column, days), End::Newest);
+        let reading = self.rank_page(asked, self.rank_span(asked, column, days), NearerEnd::Newest);
         let counting = async {
             match read {
                 Some(read) => Ok(read),
@@ -62,15 +62,15 @@ impl Reader {
             }
             if totals.seen(asked, column).unclear > 0 {
                 let ranks = self.ranks(asked, column, &totals, days, first).await?;
-                return Ok((totals, Offset::of(ranks.near(End::Newest, offset, false))));
+                return Ok((totals, Offset::of(ranks.near(NearerEnd::Newest, offset, false))));
             }
             let is_long = first.as_ref().is_none_or(|first| first.more);
             if attempts == 0 || !is_long || offset < most / 2 {
-                let from = (End::Newest, offset, first);
+                let from = (NearerEnd::Newest, offset, first);
                 let near = self.near(asked, column, (&totals, days), from).await?;
                 return Ok((totals, Offset::of(near)));
             }
-            let from = (End::Oldest, most - 1 - offset, None);
+            let from = (NearerEnd::Oldest, most - 1 - offset, None);
             let near = self.near(asked, column, (&totals, days), from).await?;
             let version = totals.version;
             totals = self
@@ -93,7 +93,7 @@ impl Reader {
         asked: &Asked<'_>,
         column: ColumnId,
         (totals, days): (&Totals, &RangeDays),
-        (end, before, mut first): (End, u64, Option<Page>),
+        (end, before, mut first): (NearerEnd, u64, Option<Page>),
     ) -> Result<Option<Near>, StoreError> {
         let plan = asked.sight.plan(asked.request, column, totals);
         let mut ranks = Ranks::default();
@@ -111,8 +111,8 @@ impl Reader {
                 return Ok(near);
             };
             match end {
-                End::Newest => span.after = Some(last.sk),
-                End::Oldest => span.through = Some(key::before_rank(last.sk)),
+                NearerEnd::Newest => span.after = Some(last.sk),
+                NearerEnd::Oldest => span.through = Some(key::before_rank(last.sk)),
             }
             read += page.items.len();
             let counted = u64::try_from(ranks.sum().count).unwrap_or_default();
@@ -131,11 +131,11 @@ impl Reader {
     }
 
     /// Daily counts from one end of a range. They are within the budget if they replace what records are read for.
-    async fn rank_page(&self, asked: &Asked<'_>, span: KeyRange, end: End) -> Result<Page, StoreError> {
+    async fn rank_page(&self, asked: &Asked<'_>, span: KeyRange, end: NearerEnd) -> Result<Page, StoreError> {
         match end {
-            End::Oldest => self.table.query_last(span).await,
-            End::Newest if asked.filter.is_empty() => self.table.query(span).await,
-            End::Newest => asked.budget.query(&self.table, span).await,
+            NearerEnd::Oldest => self.table.query_last(span).await,
+            NearerEnd::Newest if asked.filter.is_empty() => self.table.query(span).await,
+            NearerEnd::Newest => asked.budget.query(&self.table, span).await,
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Near {
 
 /// The end of a column from which days are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum NearerEnd {
     Newest,
     Oldest,
 }
@@ -179,9 +179,9 @@ impl Ranks {
 
     /// Start of the day on which the opportunity was created that has so many before it from one end; `None` if it is not
     /// of these days. With `more`, items of the last day may be missing.
-    pub fn near(&self, end: End, before: u64, more: bool) -> Option<Near> {
+    pub fn near(&self, end: NearerEnd, before: u64, more: bool) -> Option<Near> {
         let mut days: Vec<_> = self.0.iter().collect();
-        if end == End::Oldest {
+        if end == NearerEnd::Oldest {
             days.reverse();
         }
         days.truncate(days.len() - usize::from(more && !days.is_empty()));
@@ -190,7 +190,7 @@ impl Ranks {
             let count = u64::try_from(*count).unwrap_or_default();
             if count > skip {
                 let after = key::rank_begins(day)?;
-                if end == End::Oldest {
+                if end == NearerEnd::Oldest {
                     skip = count - 1 - skip;
                 }
                 return Some(Near { after, skip });
@@ -255,7 +255,7 @@ mod tests {
             (4, (2, 2), [true, true]),
             (5, (3, 0), [false, true]),
         ] {
-            let ends = [(End::Newest, offset), (End::Oldest, 5 - offset)];
+            let ends = [(NearerEnd::Newest, offset), (NearerEnd::Oldest, 5 - offset)];
             for ((end, before), is_complete) in ends.into_iter().zip(is_complete) {
                 assert_eq!(
                     ranks.near(end, before, false),
@@ -266,7 +266,7 @@ mod tests {
                 assert_eq!(ranks.near(end, before, true), found, "{end:?} {offset}");
             }
         }
-        assert_eq!(ranks.near(End::Newest, 6, false), None);
-        assert_eq!(Ranks::default().near(End::Oldest, 0, true), None);
+        assert_eq!(ranks.near(NearerEnd::Newest, 6, false), None);
+        assert_eq!(Ranks::default().near(NearerEnd::Oldest, 0, true), None);
     }
 }
