@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// How many times a moment is counted: by a whole day, plus or minus the parts that contain it.
+    /// The number of times that a moment is counted: once by a whole day, plus or minus the parts that contain it.
     fn counted(days: &RangeDays, at: i64) -> i64 {
         let day = day_start(at);
         let is_oldest = days.oldest.is_none_or(|oldest| oldest.unix_millis() <= day);

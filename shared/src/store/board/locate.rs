@@ -81,13 +81,13 @@ impl Reader {
                 Some(_) => attempts -= 1,
                 None => attempts = 0,
             }
-            // What was read before is of another moment.
+            // The first page is older than these totals.
             first = None;
         }
     }
 
-    /// The place that has so many opportunities before it from one end, of which a page may be read. Reads as many days as
-    /// are likely to be needed.
+    /// The place with `before` opportunities between it and one end. `first` is the first page from this end, if it was
+    /// read. Reads as many days as are likely to be needed.
     async fn near(
         &self,
         asked: &Asked<'_>,
@@ -130,7 +130,8 @@ impl Reader {
         }
     }
 
-    /// Daily counts from one end of a range. They are within the budget if they replace what records are read for.
+    /// Daily counts from one end of a range. With a filter they take units of the read budget, because they replace reads
+    /// of records.
     async fn rank_page(&self, asked: &Asked<'_>, span: KeyRange, end: NearerEnd) -> Result<Page, StoreError> {
         match end {
             NearerEnd::Oldest => self.table.query_last(span).await,
@@ -148,8 +149,8 @@ impl Asked<'_> {
     }
 }
 
-/// Number of daily counts that are likely to be needed, slightly more than in proportion to what was counted by those
-/// that were read.
+/// Number of daily counts that are likely to be needed: slightly more than in proportion to the opportunities counted by
+/// those that were read.
 fn likely(read: usize, counted: u64, before: u64) -> usize {
     let left = before.saturating_sub(counted) + 1;
     let days = (read as u64).saturating_mul(left) / counted.max(1);

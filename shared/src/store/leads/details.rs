@@ -16,7 +16,7 @@ use crate::store::format::Settled;
 use crate::store::{Reader, Writer};
 use crate::text::hex;
 use table::item::{self, Item, s};
-use table::{AttributeValue, Policy, StoreError};
+use table::{Policy, StoreError};
 
 /// Bytes of the JSON text of a lead's custom fields above which they are an item of their own. A record that is smaller by
 /// this much costs a call 8 write units less, and each reader of the custom fields a call more.
@@ -211,8 +211,8 @@ impl Reader {
         Ok(Some(WholeLead(record)))
     }
 
-    /// Adds the custom fields to leads of a page. Those that are gone, or whose details cannot be read, are omitted. One batch of
-    /// gets, none without a large lead.
+    /// Adds the custom fields to leads of a page. Omits leads that are gone or have unreadable details. One batch of gets,
+    /// none without a large lead.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -299,7 +299,7 @@ impl Reader {
         Ok(done)
     }
 
-    /// Reads the records again of leads with details of another digest. Returns the leads whose details are to be read again.
+    /// Reads the records again of leads with details of another digest. Returns the leads with details to read again.
     async fn read_again(
         &self,
         torn: BTreeMap<LeadId, String>,
@@ -337,8 +337,7 @@ impl Reader {
 }
 
 fn item_id(record: &Item) -> Option<LeadId> {
-    let id = record.get("id").map(AttributeValue::as_n)?.ok()?;
-    LeadId::new(id.parse().ok()?)
+    LeadId::new(item::number(KIND, record, "id").ok()?)
 }
 
 impl Writer {
