@@ -15,10 +15,10 @@ use shared::store::unscoped::credentials::Credential;
 use shared::store::unscoped::key;
 use shared::store::unscoped::key::Key;
 use shared::time::Timestamp;
+use table::KeyRange;
 use table::StoreError;
 use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
-use table::{KeyRange, PAGE};
 
 /// Characters of a credential's public id.
 const ID_LENGTH: usize = 12;
@@ -124,7 +124,7 @@ impl Keyring {
     }
 
     /// Follows a write that raised the directory's version and issued no credential.
-    pub(super) fn moved_on(&mut self) {
+    pub(super) fn follow_version(&mut self) {
         self.version += 1;
     }
 
@@ -244,7 +244,7 @@ impl Operator {
                 return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
             }
             credential.standing = Some(standing);
-            self.move_on(&mut transaction, stored.version);
+            self.raise_version(&mut transaction, stored.version);
         }
         transaction.put(
             key::credential(&listed.hash),
@@ -283,7 +283,7 @@ impl Operator {
     }
 
     async fn try_listed(&self) -> Result<impl Iterator<Item = Result<Listed, StoreError>>, StoreError> {
-        let span = KeyRange::head(self.keys().credentials(), PAGE);
+        let span = KeyRange::whole(self.keys().credentials());
         let items = self.reads().query_all(span).await?.into_iter();
         Ok(items.map(|item| item::decode("credential entry", item)))
     }

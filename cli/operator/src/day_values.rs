@@ -13,7 +13,7 @@ use shared::store::unscoped::key::{self, BoardList};
 use shared::store::unscoped::opportunities::class::counts;
 use table::item::{self, Item};
 use table::{
-    CommitError, Condition, Key, KeyRange, MAX_WRITES, PAGE, Pages, Policy, SHARDS, StoreError, Transaction,
+    CommitError, Condition, Key, KeyRange, MAX_WRITES, Pages, Policy, SHARDS, StoreError, Transaction,
     key_of, shard_of, shards,
 };
 
@@ -122,7 +122,7 @@ impl Operator {
         let mut pages = Pages::of(KeyRange {
             after: key::rank_begins(day),
             through: key::rank_ends(day),
-            ..KeyRange::head(keys.board(list), PAGE)
+            ..KeyRange::whole(keys.board(list))
         });
         let mut cents = BTreeMap::<_, BTreeMap<_, _>>::new();
         while let Some(page) = pages.next_with(|span| self.reads().query(span)).await? {

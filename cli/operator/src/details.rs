@@ -11,7 +11,7 @@ use shared::store::unscoped::directory::{
 };
 use table::item::{self, Item};
 use table::unknown::Raw;
-use table::{Condition, Key, KeyRange, PAGE, Policy, StoreError, Transaction, key_of};
+use table::{Condition, Key, KeyRange, Policy, StoreError, Transaction, key_of};
 
 /// Details as they are stored.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Operator {
             return Ok(found);
         }
         for partition in [self.keys().departments(), self.keys().groups()] {
-            for item in self.reads().query_all(KeyRange::head(partition, PAGE)).await? {
+            for item in self.reads().query_all(KeyRange::whole(partition)).await? {
                 let key = key_of(&item)?;
                 match decode_details(self.keys(), &item) {
                     Ok(details) => found.details.extend(details),

@@ -119,7 +119,7 @@ impl Operator {
 
     /// Raises the directory's version on condition of the one that was read. The version orders all writes that depend
     /// on users.
-    pub(super) fn move_on(&self, transaction: &mut Transaction, version: u64) {
+    pub(super) fn raise_version(&self, transaction: &mut Transaction, version: u64) {
         let read = Condition::Version(version);
         transaction.update(self.keys().directory(), "v", 1, Item::new(), read);
     }

@@ -3,7 +3,7 @@
 use super::{Operator, OperatorError};
 use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
 use table::item::Item;
-use table::{KeyRange, PAGE, Pages, Policy, StoreError, key_of};
+use table::{KeyRange, Pages, Policy, StoreError, key_of};
 
 impl Operator {
     /// Moves the custom fields of large leads into items of their own, and returns how many items changed. Reads every lead.
@@ -12,7 +12,7 @@ impl Operator {
     /// [`OperatorError::Store`] if the table fails; what was moved by then stays.
     pub(super) async fn divide_leads(&self) -> Result<u64, OperatorError> {
         let mut changed = 0;
-        let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().leads()));
         while let Some(records) = pages.next(self.reads()).await? {
             for record in records {
                 // The record and its details.

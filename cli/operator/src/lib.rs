@@ -53,7 +53,7 @@ use table::StoreError;
 use table::item;
 use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
-use table::{KeyRange, PAGE, Pace, Policy, ReadTable, Table};
+use table::{KeyRange, Pace, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
@@ -194,7 +194,7 @@ pub async fn ensure_table(store: &Store) -> Result<bool, StoreError> {
 /// # Errors
 /// [`StoreError`] if they cannot be read.
 pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> {
-    let range = KeyRange::head(key::instances(), PAGE);
+    let range = KeyRange::whole(key::instances());
     let items = store.table().reads().query_all(range).await?;
     let entries = items.into_iter().map(|item| item::decode("instance", item));
     entries.collect()

@@ -14,7 +14,7 @@ use shared::store::unscoped::key::Counter;
 use shared::store::unscoped::opportunities::OpportunityRecord;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{Key, KeyRange, MergeScan, PAGE, Table, key_of};
+use table::{Key, KeyRange, MergeScan, Table, key_of};
 
 /// Maximum listed keys of unreadable records.
 const MAX_NOTED: usize = 1000;
@@ -144,7 +144,7 @@ impl Operator {
     /// The records of all opportunities by id, with their copies, which may be stale.
     #[must_use]
     pub fn opportunities(&self) -> RecordPages<OpportunityRecord> {
-        let span = KeyRange::head(self.keys().opportunities(), PAGE);
+        let span = KeyRange::whole(self.keys().opportunities());
         RecordPages::new(self, vec![span], OpportunityRecord::decode)
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use shared::store::embedded::EmbeddedEngine;
 use shared::store::{Store, StoreError};
-use table::{Key, KeyRange, PAGE, Pages, Table, key_of};
+use table::{Key, KeyRange, Pages, Table, key_of};
 use tokio::sync::Mutex;
 
 /// The copy's table.
@@ -81,7 +81,7 @@ impl Overlay {
         let Some(partition) = partition.filter(|partition| !loaded.partitions.contains(*partition)) else {
             return Ok(());
         };
-        let mut pages = Pages::of(KeyRange::head(partition.to_owned(), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(partition.to_owned()));
         while let Some(items) = pages.next(self.table.reads()).await? {
             for item in items {
                 let key = key_of(&item)?;

@@ -10,7 +10,7 @@ use shared::people::User;
 use shared::store::unscoped::directory::{decode_members, encode_members};
 use shared::store::unscoped::people::{decode_names, encode_names};
 use table::item::Item;
-use table::{Condition, Key, KeyRange, PAGE, StoreError, Transaction, key_of};
+use table::{Condition, Key, KeyRange, StoreError, Transaction, key_of};
 
 type UserTexts = BTreeMap<UserId, String>;
 
@@ -104,7 +104,7 @@ impl UserList {
         partition: String,
         expected: &BTreeMap<Key, UserTexts>,
     ) -> Result<Vec<Differing>, StoreError> {
-        let range = KeyRange::head(partition, PAGE);
+        let range = KeyRange::whole(partition);
         let items = operator.reads().query_all(range).await?.into_iter();
         let items = items.map(|item| Ok((key_of(&item)?, item)));
         let mut stored = items.collect::<Result<BTreeMap<_, _>, StoreError>>()?;

@@ -81,7 +81,7 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
     map.decimal = convert.decimal.or(map.decimal);
     map.dates = convert.dates.or(map.dates);
     let bar = global.progress();
-    let tables = read_tables(&convert, &map, &bar)?;
+    let files = mapped_files(&convert, &map, &bar)?;
     let mut ids = IdMap::read(&convert.ids).map_err(|cause| unreadable(&convert.ids, &cause))?;
     let (zone, taken) = instance(&convert, global).await?;
     for kind in convert::ASSIGNED {
@@ -95,11 +95,11 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
         known: &taken.users,
         bar: &bar,
     };
-    let converted = convert::convert(&tables, ids, &options);
+    let converted = convert::convert(&files, ids, &options);
     bar.finish_and_clear();
-    let shown = tables.iter().map(MappedFile::shown).collect::<String>();
+    let shown = files.iter().map(MappedFile::shown).collect::<String>();
     let _ = write!(io::stderr().lock(), "{shown}{}", converted.report);
-    answered(&convert, converted, &tables)
+    answered(&convert, converted, &files)
 }
 
 /// The zone of local dates, and the ids and users that the instance has.
@@ -116,10 +116,10 @@ async fn instance(convert: &ConvertArgs, global: &Global) -> Result<(Zone, Taken
 fn answered(
     convert: &ConvertArgs,
     converted: convert::Converted,
-    tables: &[MappedFile],
+    files: &[MappedFile],
 ) -> Result<Answer, Failure> {
     let lines = if convert.dry_run {
-        vec![convert::written_map(tables) + &converted.map]
+        vec![convert::written_map(files) + &converted.map]
     } else {
         converted.lines
     };
@@ -179,7 +179,8 @@ fn read_map(path: Option<&Path>) -> Result<MapFile, Failure> {
     read.map_err(|cause| unreadable(path, &cause))
 }
 
-fn read_tables(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Result<Vec<MappedFile>, Failure> {
+/// Reads the files and maps their columns. The map is checked when all are read, because it may name any of them.
+fn mapped_files(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Result<Vec<MappedFile>, Failure> {
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());
     progress::reading(bar, "reading", convert.files.iter().map(size).sum());
     let mut sheets = Vec::new();
@@ -191,18 +192,18 @@ fn read_tables(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Resul
                 path.display()
             )));
         }
-        let name = path.file_name().map_or(path.display().to_string(), |name| {
-            name.to_string_lossy().into_owned()
-        });
+        // The map names files without their directory.
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
         let sheet = Sheet::read(name, &bytes)
             .map_err(|reason| Failure::Refused(format!("{} {reason}", path.display())))?;
         sheets.push(sheet);
         bar.inc(bytes.len() as u64);
     }
-    let of_map = |reason| Failure::Refused(format!("--map: {reason}"));
-    map.check(&sheets).map_err(of_map)?;
+    let invalid_map = |reason| Failure::Refused(format!("--map: {reason}"));
+    map.check(&sheets).map_err(invalid_map)?;
     sheets
         .into_iter()
-        .map(|sheet| MappedFile::new(sheet, convert.from, map).map_err(of_map))
+        .map(|sheet| MappedFile::new(sheet, convert.from, map).map_err(invalid_map))
         .collect()
 }

@@ -28,10 +28,18 @@ impl<'a> RowCells<'a> {
             .ok()
     }
 
-    /// The instant of a column. The field `clock` may contain its time of day.
-    pub fn time(&mut self, part: FileKind, field: &str, clock: &str, zone: Zone) -> Option<Timestamp> {
+    /// The instant of a field. `clock_field` may contain its time of day.
+    pub fn time(
+        &mut self,
+        part: FileKind,
+        field: &str,
+        clock_field: Option<&str>,
+        zone: Zone,
+    ) -> Option<Timestamp> {
         let (column, cell) = self.table.values(self.row, part, field).next()?;
-        let clock = self.text(part, clock).unwrap_or_default();
+        let clock = clock_field
+            .and_then(|field| self.text(part, field))
+            .unwrap_or_default();
         self.ok_or_fault(field, column.dates.instant(cell, clock, zone))
     }
 

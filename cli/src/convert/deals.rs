@@ -210,26 +210,27 @@ impl RecordBuilder<'_> {
         found
     }
 
+    /// Sets the times. The close date is the expected one of an open opportunity, and the day of a gain or loss. A value
+    /// of that field's own column precedes it.
     fn times(&self, cells: &mut RowCells, status: Status, fields: &mut RecordFields) {
         let part = FileKind::Opportunity;
-        for (field, clock) in [
-            ("createDate", "createTime"),
-            ("updateDate", ""),
-            ("expectedCloseDate", ""),
-            ("last_column_change", ""),
-            ("gain_date", ""),
-            ("lost_date", ""),
+        for (field, clock_field) in [
+            ("createDate", Some("createTime")),
+            ("updateDate", None),
+            ("expectedCloseDate", None),
+            ("last_column_change", None),
+            ("gain_date", None),
+            ("lost_date", None),
         ] {
-            let time = cells.time(part, field, clock, self.zone);
+            let time = cells.time(part, field, clock_field, self.zone);
             fields.extend(time.map(|time| (field.to_owned(), json!(time))));
         }
-        // The close date of an open opportunity is the expected one.
         let field = match status {
             Status::Open => "expectedCloseDate",
             Status::Gain => "gain_date",
             Status::Lost => "lost_date",
         };
-        if let Some(time) = cells.time(part, "closeDate", "closeTime", self.zone) {
+        if let Some(time) = cells.time(part, "closeDate", Some("closeTime"), self.zone) {
             fields.entry(field).or_insert_with(|| json!(time));
         }
     }

@@ -84,7 +84,7 @@ pub struct Converted {
 
 /// Converts files.
 #[must_use]
-pub fn convert(tables: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) -> Converted {
+pub fn convert(files: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) -> Converted {
     let mut records = RecordBuilder::new(options.zone, options.map, ids, options.known);
     if let Some(admin) = options.admin {
         let id = records.users.of(admin, &mut records.ids);
@@ -92,7 +92,7 @@ pub fn convert(tables: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) 
         records.admin = Some(id);
     }
     options.bar.set_message("converting");
-    records.take(tables, options.bar);
+    records.take(files, options.bar);
     let mut lines = LineWriter::default();
     let tags = records.tags.iter();
     lines.all("tag", tags.map(|(name, id)| json!({ "id": id, "tag": name })));
@@ -257,9 +257,9 @@ fn left_out(faults: &[(String, u64, String)], text: &mut String) -> std::fmt::Re
 
 /// The mapping of the files as a map, for editing.
 #[must_use]
-pub fn written_map(tables: &[MappedFile]) -> String {
+pub fn written_map(files: &[MappedFile]) -> String {
     let mut text = "[kinds]\n".to_owned();
-    let sections: Vec<_> = tables.iter().map(MappedFile::written).collect();
+    let sections: Vec<_> = files.iter().map(MappedFile::written).collect();
     for (kind, _) in &sections {
         text.push_str(kind);
     }

@@ -97,7 +97,7 @@ fn company_fields(cells: &mut RowCells, name: &str, zone: Zone) -> RecordFields 
             .first()
             .map(|phone| ("companyphone".to_owned(), json!(phone))),
     );
-    let created = cells.time(part, "createDate", "", zone);
+    let created = cells.time(part, "createDate", None, zone);
     fields.extend(created.map(|time| ("createDate".to_owned(), json!(time))));
     fields
 }
@@ -121,20 +121,19 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Reads all rows of the files: of companies, then of leads, then of opportunities.
-    pub fn take(&mut self, tables: &[MappedFile], bar: &ProgressBar) {
-        let rows: usize = tables.iter().map(|table| table.sheet.rows.len()).sum();
+    pub fn take(&mut self, files: &[MappedFile], bar: &ProgressBar) {
+        let rows: usize = files.iter().map(|file| file.sheet.rows.len()).sum();
         progress::working(bar, rows as u64);
-        for table in tables {
-            self.reserve(table);
+        for file in files {
+            self.reserve(file);
         }
         for main in FileKind::ALL {
-            for table in tables.iter().filter(|table| table.main == main) {
-                for (line, reason) in &table.sheet.faults {
-                    self.faults
-                        .push((table.sheet.name.clone(), *line, reason.clone()));
+            for file in files.iter().filter(|file| file.main == main) {
+                for (line, reason) in &file.sheet.faults {
+                    self.faults.push((file.sheet.name.clone(), *line, reason.clone()));
                 }
-                for row in &table.sheet.rows {
-                    self.row(table, row);
+                for row in &file.sheet.rows {
+                    self.row(file, row);
                     progress::worked(bar, 1);
                 }
             }
@@ -292,8 +291,8 @@ impl<'a> RecordBuilder<'a> {
             let text = cells.text(part, field);
             fields.extend(text.map(|text| (field.to_owned(), json!(text))));
         }
-        for (name, clock) in [("createDate", "createTime"), ("lastActive", "")] {
-            let time = cells.time(maker, name, clock, self.zone);
+        for (name, clock_field) in [("createDate", Some("createTime")), ("lastActive", None)] {
+            let time = cells.time(maker, name, clock_field, self.zone);
             fields.extend(time.map(|time| (name.to_owned(), json!(time))));
         }
         let tags = cells.text(part, "tags").map(|tags| self.tags(tags));

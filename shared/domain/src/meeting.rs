@@ -83,7 +83,7 @@ impl Meeting {
 
     /// The time it occupies on its calendar; `None` if cancelled.
     #[must_use]
-    pub fn takes(&self) -> Option<Busy> {
+    pub fn busy_time(&self) -> Option<Busy> {
         (self.status != MeetingStatus::Canceled).then(|| Busy::new(self.date, self.end_date))
     }
 

@@ -300,16 +300,18 @@ impl OpportunityPatch {
         changed: &mut Opportunity,
         context: &ValidationContext<'_>,
     ) -> Result<(), ValidationError> {
-        for (name, value) in &self.fields {
-            let stored = changed.fields.get(name);
-            // A value stays when its definition is removed. Clients can still remove it or send it back unchanged.
-            if stored != Some(value) && !(value.is_null() && stored.is_some()) {
+        for (name, new) in &self.fields {
+            let current = changed.fields.get(name);
+            let is_unchanged = current == Some(new);
+            let is_removal = new.is_null() && current.is_some();
+            // A record keeps fields that its funnel no longer defines. Clients can remove them or send them back unchanged.
+            if !is_unchanged && !is_removal {
                 context.require_field(name)?;
             }
-            if value.is_null() {
+            if new.is_null() {
                 changed.fields.shift_remove(name);
             } else {
-                changed.fields.insert(name.clone(), value.clone());
+                changed.fields.insert(name.clone(), new.clone());
             }
         }
         Ok(())

@@ -29,7 +29,7 @@ use crate::store::{Store, Writer};
 use crate::time::Timestamp;
 use table::item::{Item, n, s};
 use table::{Condition, StoreError, Transaction};
-use table::{KeyRange, PAGE, Pages, key_of};
+use table::{KeyRange, Pages, key_of};
 
 use marker::{SINCE, STUCK, StaleMarker, WRITTEN, note_age};
 
@@ -101,7 +101,7 @@ impl Writer {
 
     async fn refresh_round(&self, round: &Round<'_>) -> Result<u64, StoreError> {
         let mut tally = JobOutcome::default();
-        let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().notices()));
         while let Some(mut items) = pages.next(&self.reader().table).await? {
             note_age(&items, self.reader().environment.now());
             self.shuffle(&mut items);

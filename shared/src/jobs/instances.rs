@@ -8,7 +8,7 @@ use crate::instance::InstanceName;
 use crate::store::Store;
 use crate::store::key;
 use table::StoreError;
-use table::{KeyRange, PAGE, key_of};
+use table::{KeyRange, key_of};
 
 /// Attribute of the entry of an instance that is suspended.
 const SUSPENDED: &str = "suspended";
@@ -35,7 +35,7 @@ impl Store {
         let items = self
             .table
             .reads()
-            .query_all(KeyRange::head(key::instances(), PAGE))
+            .query_all(KeyRange::whole(key::instances()))
             .await?;
         let mut names = Vec::with_capacity(items.len());
         for item in items

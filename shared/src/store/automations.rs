@@ -6,10 +6,10 @@ use super::Reader;
 use crate::automation::{Automation, Event, Moment, Trigger};
 use crate::directory::DirectoryHead;
 use crate::ids::AutomationId;
+use table::KeyRange;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::unknown::Raw;
-use table::{KeyRange, PAGE};
 
 const KIND: &str = "automation";
 /// The attribute with the automation as JSON.
@@ -29,7 +29,7 @@ impl Reader {
 
     /// The items of all automations by id.
     pub async fn automation_items(&self) -> Result<Vec<Item>, StoreError> {
-        let span = KeyRange::head(self.keys().automations(), PAGE);
+        let span = KeyRange::whole(self.keys().automations());
         self.table.query_all(span).await
     }
 }

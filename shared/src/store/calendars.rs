@@ -12,9 +12,9 @@ use super::meetings::Agenda;
 use crate::calendar::{Calendar, LinkName};
 use crate::ids::CalendarId;
 use crate::time::Timestamp;
+use table::KeyRange;
 use table::StoreError;
 use table::item::{self, Item, n, s};
-use table::{KeyRange, PAGE};
 
 const KIND: &str = "calendar";
 /// Attribute with the calendar as JSON, in its record and in the look-up by link name.
@@ -50,7 +50,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn calendars(&self) -> Result<Vec<Calendar>, StoreError> {
-        let span = KeyRange::head(self.keys().calendars(), PAGE);
+        let span = KeyRange::whole(self.keys().calendars());
         let items = self.table.query_all(span).await?;
         let calendars = items.into_iter();
         let calendars = calendars.filter_map(|item| table::readable(item, |item| calendar(&item)));

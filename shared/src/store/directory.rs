@@ -23,7 +23,7 @@ use crate::viewer::Viewer;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::unknown::Raw;
-use table::{KeyRange, PAGE, key_of};
+use table::{KeyRange, key_of};
 
 pub use compact::{LaterPermissions, MAX_DEPARTMENTS, MAX_GROUPS, has_room};
 pub use details::{DepartmentList, compacted, decode_details, encode_details};
@@ -139,21 +139,20 @@ impl Reader {
     /// are more than [`MAX_QUERIES`].
     async fn members(&self, departments: BTreeSet<DepartmentId>) -> Result<Members, StoreError> {
         let partition = self.keys().members();
-        let spans: Vec<_> = if departments.len() > MAX_QUERIES {
-            vec![KeyRange::head(partition, PAGE)]
+        let ranges: Vec<_> = if departments.len() > MAX_QUERIES {
+            vec![KeyRange::whole(partition)]
         } else {
-            let begins = departments
-                .iter()
-                .map(|department| key::department_members(*department));
-            begins
-                .map(|begins| KeyRange::beginning(partition.clone(), begins))
-                .collect()
+            let range = |department: &DepartmentId| {
+                KeyRange::beginning(partition.clone(), key::department_members(*department))
+            };
+            departments.iter().map(range).collect()
         };
-        let parts = try_join_all(spans.into_iter().map(|span| self.table.query_all(span))).await?;
+        let parts = try_join_all(ranges.into_iter().map(|range| self.table.query_all(range))).await?;
         let mut users = BTreeSet::new();
         for item in parts.iter().flatten() {
-            let of = key::member_department(&key_of(item)?.sk);
-            if of.is_some_and(|of| departments.contains(&of)) {
+            // The whole partition has the members of other departments too.
+            let department = key::member_department(&key_of(item)?.sk);
+            if department.is_some_and(|it| departments.contains(&it)) {
                 users.extend(decode_members(item)?);
             }
         }

@@ -7,9 +7,9 @@ use super::{Reader, Writer};
 use crate::funnel::Funnel;
 use crate::ids::FunnelId;
 use crate::viewer::Viewer;
+use table::KeyRange;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE};
 
 const KIND: &str = "funnel";
 
@@ -52,7 +52,7 @@ impl Reader {
     }
 
     async fn funnel_items(&self) -> Result<Vec<Item>, StoreError> {
-        let span = KeyRange::head(self.keys().funnels(), PAGE);
+        let span = KeyRange::whole(self.keys().funnels());
         self.table.query_all(span).await
     }
 }

@@ -17,7 +17,7 @@ use crate::credential::{CredentialHash, CredentialKind};
 use crate::ids::{CompanyId, LeadId, MAX_ID, MeetingId, OpportunityId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::store::rate::Budget;
-use table::{KeyRange, PAGE};
+use table::KeyRange;
 
 pub use table::Key;
 
@@ -351,7 +351,7 @@ pub fn split(partition: &str, first: u64, last: u64, parts: u64) -> Vec<KeyRange
     let ranges = (0..parts).map(|part| KeyRange {
         after: Some(bound(part)),
         through: (part + 1 < parts).then(|| bound(part + 1)),
-        ..KeyRange::head(partition.to_owned(), PAGE)
+        ..KeyRange::whole(partition.to_owned())
     });
     ranges.filter(|range| range.after != range.through).collect()
 }

@@ -15,7 +15,7 @@ use crate::phone::Phone;
 use crate::viewer::Viewer;
 use table::StoreError;
 use table::item::{self, Item, s};
-use table::{KeyRange, PAGE, key_of};
+use table::{KeyRange, key_of};
 
 /// The attribute with users' names.
 const NAMES: &str = "names";
@@ -195,12 +195,12 @@ impl Reader {
         if behind.is_some() {
             let span = KeyRange {
                 after: behind.map(|key| key.sk),
-                ..KeyRange::head(self.keys().user_names(), PAGE)
+                ..KeyRange::whole(self.keys().user_names())
             };
             names.take(&self.table.query_all(span).await?)?;
         }
         if names.of.is_empty() {
-            let span = KeyRange::head(self.keys().users(), PAGE);
+            let span = KeyRange::whole(self.keys().users());
             for item in self.table.query_all(span).await? {
                 let user: User = item::decode("user", item)?;
                 names.of.insert(user.id, user.full_name());

@@ -8,7 +8,7 @@ use crate::ids::AutomationId;
 use crate::time::Timestamp;
 use crate::traceparent::{self, TRACE, Traceparent};
 use table::item::{self, Item, n, s};
-use table::{Condition, KeyRange, PAGE, StoreError, Transaction, key_of};
+use table::{Condition, KeyRange, StoreError, Transaction, key_of};
 
 const KIND: &str = "undelivered notification";
 /// Time of the fact, if the notification has it.
@@ -72,7 +72,7 @@ pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Option<Timest
 impl Reader {
     /// The items of all failed notifications that are not retried. One query per MB.
     pub async fn undelivered(&self) -> Result<Vec<Item>, StoreError> {
-        let span = KeyRange::head(self.keys().undelivered(), PAGE);
+        let span = KeyRange::whole(self.keys().undelivered());
         self.table.query_all(span).await
     }
 }

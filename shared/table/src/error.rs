@@ -71,8 +71,8 @@ impl StoreError {
         }
     }
 
-    /// A failed call. Keeps only DynamoDB's code and message. Other parts may contain items, and so personal data,
-    /// which must not be logged.
+    /// [`StoreError::Unavailable`] for a failed call. Of DynamoDB's answer it keeps only the code and the message. Other
+    /// parts may contain items, and so personal data, which must not be logged.
     pub(crate) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
@@ -88,14 +88,15 @@ impl StoreError {
                 )
             }
             SdkError::TimeoutError(_) => "no answer in time".to_owned(),
+            // Also errors of credentials, region and endpoint.
             SdkError::DispatchFailure(failure) => {
-                let cause = failure
+                let reason = failure
                     .as_connector_error()
-                    .map(|cause| DisplayChain(cause).to_string());
-                format!("not reached: {}", cause.unwrap_or_default())
+                    .map(|error| DisplayChain(error).to_string());
+                format!("not reached: {}", reason.unwrap_or_default())
             }
             SdkError::ResponseError(_) => "the answer cannot be read".to_owned(),
-            // Errors of configuration and credentials do not contain items.
+            // The SDK has not built the request.
             _ => match std::error::Error::source(error) {
                 Some(cause) => format!("the request cannot be made: {}", DisplayChain(cause)),
                 None => "the request cannot be made".to_owned(),
@@ -113,13 +114,22 @@ impl StoreError {
     }
 }
 
-/// An error with its causes on one line.
+/// Where the SDK's text of a request has its body.
+const BODY: &str = "SdkBody";
+
+/// An error with its causes on one line, without bodies of requests.
 struct DisplayChain<'e>(&'e dyn std::error::Error);
 
 impl fmt::Display for DisplayChain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let causes = std::iter::successors(self.0.source(), |cause| cause.source());
-        causes.into_iter().try_for_each(|cause| write!(f, ": {cause}"))
+        let causes = std::iter::successors(Some(self.0), |cause| cause.source());
+        for (at, cause) in causes.enumerate() {
+            let text = cause.to_string();
+            let separator = if at == 0 { "" } else { ": " };
+            // For an invalid endpoint the SDK prints the whole request, which may contain items.
+            let shown = text.split(BODY).next().unwrap_or_default();
+            write!(f, "{separator}{shown}")?;
+        }
+        Ok(())
     }
 }

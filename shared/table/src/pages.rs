@@ -33,6 +33,12 @@ impl KeyRange {
         }
     }
 
+    /// All items of a partition, in pages of [`PAGE`].
+    #[must_use]
+    pub fn whole(partition: String) -> Self {
+        Self::head(partition, PAGE)
+    }
+
     /// The first items of a partition.
     #[must_use]
     pub fn head(partition: String, limit: usize) -> Self {

@@ -1,9 +1,10 @@
 //! Checks that each copy of another record is right, unless a marker states that it may be stale.
 //!
-//! A check reads the record, its source and the markers, and then both records again. If both are unchanged, they were
-//! also unchanged when the markers were read. Without a marker the copy must then be right, because a change of the
-//! source sets a marker in the same transaction, and the marker is deleted only after the copies are written. A repair
-//! depends on both records being unchanged.
+//! [`Doctor::recheck`] reads the record before and after a check. The check reads the source, the markers and the source
+//! again. If record and source are unchanged, they were also unchanged when the markers were read. A change of a lead
+//! sets a marker in the same transaction, and the marker is deleted only after the opportunities are written, so an
+//! opportunity without a marker must have the right copy. Changes of companies and of tickets' leads set no marker:
+//! until they are complete, their copies may be reported. A repair depends on both records being unchanged.
 
 use super::check::Check;
 use super::kind::{KindRef, RuleRef};
@@ -41,9 +42,9 @@ impl Doctor<'_> {
             }
         }
         let wanted = differing.iter().flat_map(|(_, markers)| markers).cloned();
-        let standing = operator.reads().get_many(wanted).await?;
+        let excuses = operator.reads().get_many(wanted).await?;
         for (key, markers) in differing {
-            if !markers.iter().any(|marker| standing.contains_key(marker)) {
+            if !markers.iter().any(|marker| excuses.contains_key(marker)) {
                 let check = async |record: &Item| check(operator, (kind, rule), (key, record)).await;
                 self.recheck(key, key, check).await?;
             }
@@ -57,27 +58,36 @@ fn markers(operator: &Operator, rule: RuleRef, record: &Item, source: Option<&It
     rule.markers(operator.keys(), record, source).unwrap_or_default()
 }
 
-/// Compares a record's copy with its source; see the [module](self).
+/// Compares a record, which [`Doctor::recheck`] reads before and after, with its source; see the [module](self).
 async fn check(
     operator: &Operator,
     (kind, rule): (KindRef, RuleRef),
     (key, record): (&Key, &Item),
 ) -> Result<Check> {
     let table = operator.table();
-    let at = rule.source(operator.keys(), record)?;
-    let before = table.reads().get_many(at.clone()).await?;
-    let source = before.values().next();
-    let standing = table
+    let source_key = rule.source(operator.keys(), record)?;
+    let read_source = async || match &source_key {
+        Some(key) => table.reads().get(key).await,
+        None => Ok(None),
+    };
+    let before = read_source().await?;
+    let source = before.as_ref();
+    let excuses = table
         .reads()
         .get_many(markers(operator, rule, record, source))
         .await?;
-    if table.reads().get_many(at.clone()).await? != before {
+    if read_source().await? != before {
         return Ok(Check::Changing);
     }
-    if !standing.is_empty() {
+    if !excuses.is_empty() {
         return Ok(Check::Fine);
     }
-    compare(operator, (kind, rule), (key, record), (at.as_ref(), source))
+    compare(
+        operator,
+        (kind, rule),
+        (key, record),
+        (source_key.as_ref(), source),
+    )
 }
 
 /// Compares two records that were read at one moment.

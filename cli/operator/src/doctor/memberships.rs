@@ -85,7 +85,7 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
         value: user.get(),
     };
     fix.set(key.clone(), carrying(membership)?, &[], own);
-    operator.move_on(&mut fix, decode_raw(directory)?.version);
+    operator.raise_version(&mut fix, decode_raw(directory)?.version);
     let Some(carried) = credential.standing else {
         // A missing membership is no fault, so nothing is reported.
         return Ok(Check::Inconsistency(Inconsistency {

@@ -42,7 +42,7 @@ use super::{Operator, OperatorError};
 use extent::Extent;
 use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
-use table::{Key, KeyRange, PAGE, StoreError};
+use table::{Key, KeyRange, StoreError};
 
 /// The maximum of listed differences; further ones are counted.
 const MAX_LISTED: usize = 1000;
@@ -207,7 +207,7 @@ impl Doctor<'_> {
 
     /// The items of a partition.
     fn pages(&self, partition: String) -> RecordPages<Item> {
-        self.pages_of(vec![KeyRange::head(partition, PAGE)])
+        self.pages_of(vec![KeyRange::whole(partition)])
     }
 
     fn pages_of(&self, ranges: Vec<KeyRange>) -> RecordPages<Item> {

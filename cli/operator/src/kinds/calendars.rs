@@ -179,42 +179,42 @@ impl Taken {
 }
 
 impl Operator {
-    /// Adds the remedy to the reasons of refused lines that only exchange names among themselves.
+    /// Adds the remedy to the reasons of refused lines that wait in a circle for each other's names. `refused` are indices
+    /// of `lines` and `outcomes`. Of two taken names only the first counts.
     async fn explain_circles(
         &self,
         lines: &[&Dated<Calendar>],
         refused: &[usize],
         outcomes: &mut [Outcome],
     ) -> Result<(), OperatorError> {
-        let waiting = || {
+        let refused_lines = || {
             refused
                 .iter()
                 .filter_map(|at| Some((*at, &lines.get(*at)?.record)))
         };
-        let keys =
-            waiting().flat_map(|(_, calendar)| Calendars::reads(self.keys(), calendar, Mode::default()));
+        let keys = refused_lines()
+            .flat_map(|(_, calendar)| Calendars::reads(self.keys(), calendar, Mode::default()));
         let found = FoundItems::from(self.reads().get_many(keys).await?);
-        // Calendars that wait for another one to give up a name.
-        let wanted: BTreeMap<_, _> = waiting()
-            .filter_map(|(_, calendar)| {
-                Some((
-                    calendar.id,
-                    (calendar, Taken::find(self.keys(), calendar, &found)?),
-                ))
-            })
-            .collect();
-        let waits_for = |id: &CalendarId| {
-            let (calendar, Taken { name, by }) = wanted.get(id)?;
-            let (other, _) = wanted.get(by)?;
-            (name.of(other) != name.of(calendar)).then_some(*by)
+        let taken_name = |(_, calendar)| {
+            let taken = Taken::find(self.keys(), calendar, &found)?;
+            Some((calendar.id, (calendar, taken)))
         };
-        for (at, calendar) in waiting() {
+        let blocked: BTreeMap<_, (&Calendar, Taken)> = refused_lines().filter_map(taken_name).collect();
+        let waits_for = |id: &CalendarId| {
+            let (calendar, Taken { name, by }) = blocked.get(id)?;
+            let (holder, _) = blocked.get(by)?;
+            let gives_up = name.of(holder) != name.of(calendar);
+            gives_up.then_some(*by)
+        };
+        for (at, calendar) in refused_lines() {
             let id = calendar.id;
-            let following = std::iter::successors(waits_for(&id), waits_for);
-            let in_circle = following.take(wanted.len()).any(|other| other == id);
-            let taken = wanted.get(&id).map(|(_, taken)| *taken);
-            if let Some((taken, place)) = taken.filter(|_| in_circle).zip(outcomes.get_mut(at)) {
-                *place = Outcome::Refused(format!(
+            // A walk may end in a circle without its start, so its length is limited.
+            let mut walk = std::iter::successors(waits_for(&id), waits_for).take(blocked.len());
+            if !walk.any(|other| other == id) {
+                continue;
+            }
+            if let (Some((_, taken)), Some(outcome)) = (blocked.get(&id), outcomes.get_mut(at)) {
+                *outcome = Outcome::Refused(format!(
                     "{}; to swap names, import one of the calendars with a third name first",
                     taken.reason()
                 ));

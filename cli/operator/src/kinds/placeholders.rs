@@ -7,7 +7,7 @@ use shared::automation::template::{Placeholder, PlaceholderSource};
 use shared::automation::{Action, Automation};
 use shared::form::Target;
 use shared::store::unscoped::{forms, leads};
-use table::{KeyRange, PAGE, Pages};
+use table::{KeyRange, Pages};
 
 use crate::{Operator, OperatorError};
 
@@ -78,7 +78,7 @@ impl Operator {
                 unknown.remove(&(PlaceholderSource::Lead, alias));
             }
         }
-        let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().leads()));
         while any_of(&unknown, PlaceholderSource::Lead) {
             let Some(items) = pages.next(self.reads()).await? else {
                 break;
@@ -97,7 +97,7 @@ impl Operator {
     /// The custom fields that forms set.
     async fn aliases_of_forms(&self) -> Result<Vec<String>, OperatorError> {
         let mut aliases = Vec::new();
-        let mut pages = Pages::of(KeyRange::head(self.keys().forms(), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().forms()));
         while let Some(items) = pages.next(self.reads()).await? {
             let forms = items.iter().filter_map(|item| forms::form(item).ok());
             let targets = forms

@@ -91,7 +91,8 @@ impl Operator {
         Ok(outcomes)
     }
 
-    /// Writes the first of these users; `None` if another write came first.
+    /// Imports users from the front of the list, as many as one transaction can write. Returns an outcome for each of
+    /// these; `None` if another write came first.
     async fn import_some_users(
         &self,
         users: &[&User],
@@ -115,11 +116,11 @@ impl Operator {
         if transaction.is_empty() {
             return Ok(Some(outcomes));
         }
-        self.move_on(&mut transaction, stored.version);
+        self.raise_version(&mut transaction, stored.version);
         if !self.table().try_commit(transaction).await? {
             return Ok(None);
         }
-        keyring.moved_on();
+        keyring.follow_version();
         Ok(Some(outcomes))
     }
 }

@@ -17,7 +17,7 @@ use shared::store::unscoped::quarantine::as_read;
 use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
 use shared::ticket::FileName;
 use table::item::{self, Item};
-use table::{Condition, Key, KeyRange, MAX_WRITES, PAGE, Pages, Policy, StoreError, Transaction, unknown};
+use table::{Condition, Key, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Transaction, unknown};
 
 use super::{Removable, Removal, Target};
 use crate::kinds::users::put_members;
@@ -199,7 +199,7 @@ impl Operator {
                 put_members(&mut transaction, member, &members);
             }
         }
-        self.move_on(&mut transaction, stored.version);
+        self.raise_version(&mut transaction, stored.version);
         Ok(Some((transaction, Taken::User(Box::new(user)))))
     }
 
@@ -262,7 +262,7 @@ impl Operator {
             return Ok(());
         };
         for partition in [self.keys().report_data(id), self.keys().report_drafts(id)] {
-            let mut pages = Pages::of(KeyRange::head(partition, PAGE));
+            let mut pages = Pages::of(KeyRange::whole(partition));
             while let Some(keys) = pages.next_keys(self.reads()).await? {
                 for keys in keys.chunks(MAX_WRITES) {
                     let mut transaction = Transaction::default();

@@ -46,7 +46,7 @@ fn stored_meetings_round_trip() {
 
 #[test]
 fn meetings_occupy_time_unless_cancelled() {
-    let takes = |rest: Value| meeting(&rest).takes();
+    let takes = |rest: Value| meeting(&rest).busy_time();
     let (start, end) = (time("2027-03-01T12:00:00Z"), time("2027-03-01T12:30:00Z"));
     for status in ["scheduled", "rescheduled"] {
         assert_eq!(

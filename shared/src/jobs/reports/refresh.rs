@@ -24,7 +24,7 @@ use crate::time::{Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item};
 use table::{Condition, MAX_WRITES, Transaction};
-use table::{KeyRange, MergeScan, PAGE, Pages, key_of};
+use table::{KeyRange, MergeScan, Pages, key_of};
 
 /// Maximum age of a result in seconds.
 const LIFETIME: u32 = 6 * 60 * 60;
@@ -145,7 +145,7 @@ impl Writer {
 
     /// The reports' definitions. Unreadable definitions are logged and skipped.
     async fn readable_reports(&self) -> Result<Vec<Definition>, StoreError> {
-        let reports = KeyRange::head(self.keys().reports(), PAGE);
+        let reports = KeyRange::whole(self.keys().reports());
         let items = self.reader().table.query_all(reports).await?;
         let mut definitions = Vec::with_capacity(items.len());
         for item in &items {
@@ -366,32 +366,33 @@ impl Writer {
         transaction.put(self.keys().report_head(id), head.encode(), condition);
         let written = self.table.try_commit(transaction).await?;
         if written {
-            self.clear(id, head).await?;
+            self.delete_unused_parts(id, head).await?;
         }
         Ok(written)
     }
 
-    /// Deletes the parts that a head does not name, except those of later refreshes, which may be in
-    /// progress.
-    async fn clear(&self, id: ReportId, head: &Head) -> Result<(), StoreError> {
+    /// Deletes the parts that the written head does not name. Spares those of later generations: their refresh may still
+    /// be in progress. A concurrent refresh of the same or an earlier generation can no longer write its head.
+    async fn delete_unused_parts(&self, id: ReportId, head: &Head) -> Result<(), StoreError> {
         let named = head.parts.iter().map(|(name, part)| part.key(name));
         let named: BTreeSet<_> = named.collect();
         let (after, through) = Months::all().bounds();
         let mut pages = Pages::of(KeyRange {
             after: Some(after),
             through: Some(through),
-            ..KeyRange::head(self.keys().report_data(id), PAGE)
+            ..KeyRange::whole(self.keys().report_data(id))
         });
-        while let Some(mut gone) = pages.next_keys(&self.reader().table).await? {
-            gone.retain(|key| {
-                let old = report_generation(&key.sk).is_some_and(|number| number <= head.generation);
-                old && !named.contains(&key.sk)
+        while let Some(mut keys) = pages.next_keys(&self.reader().table).await? {
+            keys.retain(|key| {
+                let is_old = report_generation(&key.sk).is_some_and(|number| number <= head.generation);
+                is_old && !named.contains(&key.sk)
             });
-            for keys in gone.chunks(MAX_WRITES) {
+            for chunk in keys.chunks(MAX_WRITES) {
                 let mut transaction = Transaction::default();
-                for key in keys {
+                for key in chunk {
                     transaction.delete(key.clone(), Condition::Always);
                 }
+                // Never refused, because the deletions have no conditions.
                 self.table.try_commit(transaction).await?;
             }
         }

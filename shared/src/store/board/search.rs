@@ -194,7 +194,7 @@ impl Writer {
 
     /// The opportunities with too many title words for items of all of them.
     async fn wordy_titles(&self, asked: &Asked<'_>) -> Result<Vec<OpportunityId>, StoreError> {
-        let range = KeyRange::head(self.keys().wordy_titles(asked.request.funnel), PAGE);
+        let range = KeyRange::whole(self.keys().wordy_titles(asked.request.funnel));
         let mut list = MergeScan::<Titled>::new([range], 1);
         let mut wordy = Vec::new();
         while list.is_due() {

@@ -22,7 +22,7 @@ use crate::visibility::Restriction;
 use table::MAX_COUNTERS_AHEAD;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE, key_of};
+use table::{KeyRange, key_of};
 
 const TOTAL: &str = "board total";
 /// Maximum totals of each of several users that are read before authentication: those of 40 columns.
@@ -242,7 +242,7 @@ impl Reader {
         sight: &VisibleLists,
     ) -> Result<Totals, StoreError> {
         let totals = self.keys().board_totals(request.funnel, request.archived);
-        let all = KeyRange::head(totals.clone(), PAGE);
+        let all = KeyRange::whole(totals.clone());
         if !self.settled.has(Format::BY_COLUMN) {
             let items = self.table.query_all_ahead(all, MAX_COUNTERS_AHEAD).await?;
             return Totals::read(items, None);

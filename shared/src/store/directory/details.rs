@@ -12,7 +12,7 @@ use crate::store::key::Keys;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use table::item::{self, Item, s};
-use table::{Key, KeyRange, PAGE, StoreError, key_of};
+use table::{Key, KeyRange, StoreError, key_of};
 
 const KIND: &str = "details";
 /// The attribute of an item of details.
@@ -36,7 +36,7 @@ impl Reader {
     pub async fn departments(&self) -> Result<DepartmentList, StoreError> {
         let (members, key) = (self.keys().members(), self.keys().directory());
         let (members, directory, departments) = tokio::try_join!(
-            self.table.query_all(KeyRange::head(members, PAGE)),
+            self.table.query_all(KeyRange::whole(members)),
             self.table.get(&key),
             self.department_details()
         )?;
@@ -68,10 +68,7 @@ impl Reader {
 
     async fn department_details(&self) -> Result<DirectoryDetails, StoreError> {
         let keys = self.keys();
-        let items = self
-            .table
-            .query_all(KeyRange::head(keys.departments(), PAGE))
-            .await?;
+        let items = self.table.query_all(KeyRange::whole(keys.departments())).await?;
         let mut details = DirectoryDetails::default();
         for item in items {
             let read = table::readable(item, |item| decode_details(keys, &item));

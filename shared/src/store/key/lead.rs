@@ -3,7 +3,7 @@
 use super::{Key, Keys, class};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
 use crate::words::KeySpan;
-use table::{KeyRange, PAGE, unsharded};
+use table::{KeyRange, unsharded};
 
 impl Keys<'_> {
     /// All leads' records by id.
@@ -268,7 +268,7 @@ pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
     KeyRange {
         through: Some(format!("{after}{last}")),
         after: Some(after),
-        ..KeyRange::head(partition, PAGE)
+        ..KeyRange::whole(partition)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::opportunity::Opportunity;
 use crate::store::Reader;
 use crate::store::key;
 use crate::ticket::Ticket;
-use table::{KeyRange, PAGE, Page, StoreError, key_of};
+use table::{KeyRange, Page, StoreError, key_of};
 
 /// Deleted leads with data that is not yet erased.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -106,7 +106,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
-        let span = KeyRange::head(self.keys().erasures(), PAGE);
+        let span = KeyRange::whole(self.keys().erasures());
         let items = self.table.query_all(span).await?;
         // A key without a lead covers none; the doctor reports it.
         let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;

@@ -19,7 +19,7 @@ use crate::text::hex;
 use crate::time::Timestamp;
 use crate::words::address_word;
 use table::item::{self, Item, n, s};
-use table::{Condition, KeyRange, PAGE, Pages, StoreError, Transaction};
+use table::{Condition, KeyRange, Pages, StoreError, Transaction};
 
 /// Lifetime of a claim in seconds. Look-ups show a new lead at once; the claim is for requests that read the look-ups
 /// just before.
@@ -233,7 +233,7 @@ impl Reader {
         budget: &ReadBudget,
     ) -> Result<Option<LeadId>, StoreError> {
         for archived in [false, true] {
-            let mut pages = Pages::of(KeyRange::head(self.keys().lead_list(archived), PAGE));
+            let mut pages = Pages::of(KeyRange::whole(self.keys().lead_list(archived)));
             while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
                 let entries = page.items.into_iter();
                 // The doctor reports unreadable entries.

@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{Item, n, s};
 use table::{Condition, Transaction};
-use table::{KeyRange, PAGE, Page, Pages, key_of};
+use table::{KeyRange, Page, Pages, key_of};
 
 /// Maximum markers that a page reads: at most 3 read units.
 const MAX_READ: usize = 100;
@@ -138,7 +138,7 @@ impl Reader {
             return Ok(markers.clone());
         }
         let mut all = StaleMarkers::default();
-        let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().notices()));
         while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
             let more = StaleMarkers::of(&page);
             all.leads.extend(more.leads);

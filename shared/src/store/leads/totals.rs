@@ -22,7 +22,7 @@ use crate::text::hex;
 use crate::viewer::{OwnerScope, Viewer};
 use crate::visibility::AccessLists;
 use table::item::{self, Item};
-use table::{KeyRange, MAX_AHEAD, MAX_COUNTERS_AHEAD, PAGE, Page, StoreError, key_of};
+use table::{KeyRange, MAX_AHEAD, MAX_COUNTERS_AHEAD, Page, StoreError, key_of};
 
 const KIND: &str = "lead total";
 /// Number of items that count leads without owner, because calls from new numbers create them in bursts.
@@ -131,7 +131,7 @@ impl LeadTotals {
 impl Reader {
     /// The totals of a list: some 50 bytes for each owner. One query for each 1 MB.
     pub(super) async fn lead_totals(&self, archived: bool) -> Result<LeadTotals, StoreError> {
-        let span = KeyRange::head(self.keys().lead_totals(archived), PAGE);
+        let span = KeyRange::whole(self.keys().lead_totals(archived));
         let items = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
         decoded(items).map(LeadTotals)
     }
@@ -172,7 +172,7 @@ impl Reader {
                 owners.map(|owner| (Some(*owner), of(*owner))).collect()
             }
             _ if unclear.is_empty() => Vec::new(),
-            _ => vec![(None, KeyRange::head(partition, PAGE))],
+            _ => vec![(None, KeyRange::whole(partition))],
         }
     }
 

@@ -11,7 +11,7 @@ use crate::store::{Reader, calendars};
 use crate::time::{Day, Timestamp};
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE, Pages, key_of};
+use table::{KeyRange, Pages, key_of};
 
 /// A request for a page of meetings.
 #[derive(Debug, Clone)]
@@ -246,7 +246,7 @@ impl Reader {
     fn list_behind(&self, calendar: CalendarId, after: String) -> KeyRange {
         KeyRange {
             after: Some(after),
-            ..KeyRange::head(self.keys().meeting_list(calendar), PAGE)
+            ..KeyRange::whole(self.keys().meeting_list(calendar))
         }
     }
 
@@ -268,7 +268,7 @@ impl Reader {
         let (month, _) = month_and_day(from);
         let months = KeyRange {
             after: Some(month),
-            ..KeyRange::head(self.keys().meeting_months(calendar), PAGE)
+            ..KeyRange::whole(self.keys().meeting_months(calendar))
         };
         let mut days = Vec::new();
         for item in self.table.query_all(months).await? {

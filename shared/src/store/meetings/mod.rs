@@ -125,7 +125,7 @@ impl Entity for MeetingState {
             };
             derived.totals.insert(key, share);
         };
-        if let Some(busy) = meeting.takes() {
+        if let Some(busy) = meeting.busy_time() {
             for day in days(busy) {
                 count(keys.agenda_day(calendar, day), agenda::name(busy));
             }

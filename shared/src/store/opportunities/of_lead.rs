@@ -162,7 +162,7 @@ impl OfLead<'_> {
         sees: impl Fn(&Opportunity, &Funnel) -> bool,
     ) -> Result<BTreeMap<String, Opportunity>, StoreError> {
         let list = self.reader.keys().lead_opportunities(self.lead);
-        let mut pages = Pages::of(KeyRange::head(list, table::PAGE));
+        let mut pages = Pages::of(KeyRange::whole(list));
         pages.advance(&first)?;
         let (mut page, mut newest, mut bytes) = (Some(first), BTreeMap::new(), 0);
         while let Some(links) = page.take() {

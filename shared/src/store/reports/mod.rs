@@ -16,9 +16,9 @@ use crate::ids::ReportId;
 use crate::report::{Aspect, Cube, Definition, Known, Plot, Question, Range};
 use crate::time::{Day, Timestamp, Zone};
 use stored::{Head, StoredResult};
+use table::KeyRange;
 use table::StoreError;
 use table::item::{self, Item, n, s};
-use table::{KeyRange, PAGE};
 
 pub use stored::Checked;
 
@@ -90,7 +90,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn reports(&self) -> Result<Vec<Definition>, StoreError> {
-        let span = KeyRange::head(self.keys().reports(), PAGE);
+        let span = KeyRange::whole(self.keys().reports());
         let items = self.table.query_all(span).await?;
         let reports = items.into_iter();
         let reports = reports.filter_map(|item| table::readable(item, |item| definition(&item)));

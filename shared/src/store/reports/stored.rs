@@ -22,7 +22,7 @@ use crate::text::hex;
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item, n, s};
-use table::{KeyRange, PAGE, Pages, key_of};
+use table::{KeyRange, Pages, key_of};
 use table::{Policy, Transaction};
 
 const KIND: &str = "report's result";
@@ -167,7 +167,7 @@ impl Reader {
         let span = KeyRange {
             after: Some(after),
             through: Some(through),
-            ..KeyRange::head(self.keys().report_data(id), PAGE)
+            ..KeyRange::whole(self.keys().report_data(id))
         };
         let items = self.table.query_all(span).await?;
         let by_key = items.into_iter().map(|item| Ok((key_of(&item)?.sk, item)));
@@ -244,7 +244,7 @@ impl Reader {
         let mut pages = Pages::of(KeyRange {
             after: Some(after),
             through: Some(through),
-            ..KeyRange::head(self.keys().report_data(id), PAGE)
+            ..KeyRange::whole(self.keys().report_data(id))
         });
         while let Some(items) = pages.next(&self.table).await? {
             for item in &items {

@@ -23,8 +23,7 @@ use crate::viewer::Viewer;
 use table::item::{Item, n};
 use table::unknown::Raw;
 use table::{
-    CommitError, Condition, KeyRange, MAX_AHEAD, MAX_WRITES, PAGE, Page, Pages, Policy, StoreError,
-    Transaction,
+    CommitError, Condition, KeyRange, MAX_AHEAD, MAX_WRITES, Page, Pages, Policy, StoreError, Transaction,
 };
 
 /// Maximum files of one transaction: each takes three items (record, deleted entry, new entry); the ticket takes
@@ -205,7 +204,7 @@ impl Writer {
 
     async fn listed_files(&self, budget: &ReadBudget, ticket: TicketId) -> Result<BTreeSet<Key>, StoreError> {
         let mut listed = BTreeSet::new();
-        let mut pages = Pages::of(KeyRange::head(self.keys().ticket_files(ticket), PAGE));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().ticket_files(ticket)));
         while let Some(page) = pages
             .next_with(|span| budget.query(&self.reader.table, span))
             .await?
@@ -228,7 +227,7 @@ impl Writer {
         let mut steps = files.chunks(MAX_FILES).peekable();
         loop {
             let step = steps.next().unwrap_or_default();
-            let mut next = self.moved(&stored, new, erases);
+            let mut next = self.with_lead(&stored, new, erases);
             next.value.unsettled = steps.peek().is_some();
             let transaction = self.step(&stored, &next, step, new.id)?;
             match self.table.commit(transaction).await {
@@ -248,17 +247,21 @@ impl Writer {
         }
     }
 
-    fn moved(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
+    /// The next version of a ticket, with the new lead. `erases` as in [`Self::move_ticket`].
+    fn with_lead(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
         let mut next = stored.next(stored.value.clone());
         next.edited = true;
+        // After the first of several transactions, the ticket already has the lead.
+        if stored.ticket.lead_relation == Some(new.id) {
+            return next;
+        }
+        let mut ticket = stored.ticket.clone();
         if erases {
-            next.value.ticket = next.value.ticket.without_lead();
+            ticket = ticket.without_lead();
             // Unknown attributes may contain personal data.
             next.raw = Raw::default();
         }
-        if next.ticket.lead_relation != Some(new.id) {
-            next.value.ticket = next.value.ticket.of_lead(new, self.reader.environment.now());
-        }
+        next.value.ticket = ticket.of_lead(new, self.reader.environment.now());
         next
     }
 

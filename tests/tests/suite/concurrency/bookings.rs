@@ -279,7 +279,7 @@ pub fn with_key(meeting: &Meeting, data: &Value) -> Value {
 pub fn do_not_overlap(meetings: &[Meeting]) {
     let mut by_calendar = BTreeMap::<_, Vec<_>>::new();
     for meeting in meetings {
-        if let Some(busy) = meeting.takes() {
+        if let Some(busy) = meeting.busy_time() {
             by_calendar.entry(meeting.calendar_id).or_default().push(busy);
         }
     }

@@ -15,7 +15,7 @@ use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{CallerId, Reader, Writer, page_cursor};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
-use table::{KeyRange, MAX_AHEAD, MergeScan, PAGE};
+use table::{KeyRange, MAX_AHEAD, MergeScan};
 
 /// Number of entries from which skipping costs more than locating the start of a page.
 pub(super) const FAR: u64 = 500;
@@ -176,7 +176,7 @@ impl Reader {
         let ranges = lists.into_iter().map(|list| KeyRange {
             after: after.map(str::to_owned),
             through: through.map(str::to_owned),
-            ..KeyRange::head(list, PAGE)
+            ..KeyRange::whole(list)
         });
         MergeScan::new(ranges, usize::MAX)
     }

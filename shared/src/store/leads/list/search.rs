@@ -14,7 +14,7 @@ use crate::store::{Reader, Writer};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item;
-use table::{KeyRange, ListEntry as _, PAGE, Pages};
+use table::{KeyRange, ListEntry as _, Pages};
 
 /// Number of parts of the list.
 const PARTS: u64 = 8;
@@ -74,7 +74,7 @@ impl Reader {
             return Ok(None);
         }
         let list = self.keys().lead_list(request.archived);
-        self.entries(KeyRange::head(list, PAGE)).await.map(Some)
+        self.entries(KeyRange::whole(list)).await.map(Some)
     }
 }
 
@@ -122,7 +122,7 @@ impl Writer {
         last_id: u64,
     ) -> (Option<Entries>, Vec<KeyRange>) {
         let keys = self.keys();
-        let whole = |list| KeyRange::head(list, PAGE);
+        let whole = |list| KeyRange::whole(list);
         match (reach, head) {
             (OwnerScope::Nothing, _) => (None, Vec::new()),
             (OwnerScope::All, Some(head)) => {

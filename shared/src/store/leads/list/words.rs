@@ -92,7 +92,7 @@ impl Reader {
             scan(ranges)
         });
         let mut words: Vec<_> = words.collect();
-        let overflow = (!words.is_empty()).then(|| KeyRange::head(keys.wordy_leads(archived), PAGE));
+        let overflow = (!words.is_empty()).then(|| KeyRange::whole(keys.wordy_leads(archived)));
         let numbers = search.number_spans();
         let numbers = numbers
             .iter()

@@ -203,14 +203,15 @@ impl Attempts<'_> {
         }
     }
 
-    /// Whether the time is free according to the items read so far. A moved meeting does not block itself.
+    /// Whether the calendar allows the requested start, according to the items read so far. A cancellation is always
+    /// allowed. The present time of a moved meeting does not block it.
     fn admits(&self) -> Result<(), Unavailable> {
         if self.plan.cancels() {
             return Ok(());
         }
         let own = match &self.plan {
             BookingPlan::New(_) => None,
-            BookingPlan::Move { stored, .. } => stored.meeting.takes(),
+            BookingPlan::Move { stored, .. } => stored.meeting.busy_time(),
         };
         let Booking {
             calendar, date, now, ..
