@@ -211,7 +211,7 @@ impl RecordBuilder<'_> {
     }
 
     /// Sets the times. The close date is the expected one of an open opportunity, and the day of a gain or loss. A value
-    /// of that field's own column precedes it.
+    /// of that field's own column takes precedence.
     fn times(&self, cells: &mut RowCells, status: Status, fields: &mut RecordFields) {
         let part = FileKind::Opportunity;
         for (field, clock_field) in [

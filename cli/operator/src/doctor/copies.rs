@@ -1,10 +1,11 @@
-//! Checks that each copy of another record is right, unless a marker states that it may be stale.
+//! Checks that each copy of another record is right, unless a stale marker or a tombstone excuses it.
 //!
 //! [`Doctor::recheck`] reads the record before and after a check. The check reads the source, the markers and the source
 //! again. If record and source are unchanged, they were also unchanged when the markers were read. A change of a lead
 //! sets a marker in the same transaction, and the marker is deleted only after the opportunities are written, so an
-//! opportunity without a marker must have the right copy. Changes of companies and of tickets' leads set no marker:
-//! until they are complete, their copies may be reported. A repair depends on both records being unchanged.
+//! opportunity without a marker must have the right copy. The tombstone of a deleted lead excuses files, because the
+//! erasure clears their ticket first. Changes of companies and of tickets' leads set no marker: until they are complete,
+//! their copies may be reported. A repair depends on both records being unchanged.
 
 use super::check::Check;
 use super::kind::{KindRef, RuleRef};
@@ -45,8 +46,8 @@ impl Doctor<'_> {
         let excuses = operator.reads().get_many(wanted).await?;
         for (key, markers) in differing {
             if !markers.iter().any(|marker| excuses.contains_key(marker)) {
-                let check = async |record: &Item| check(operator, (kind, rule), (key, record)).await;
-                self.recheck(key, key, check).await?;
+                let recheck_copy = async |record: &Item| check(operator, (kind, rule), (key, record)).await;
+                self.recheck(key, key, recheck_copy).await?;
             }
         }
         Ok(())
@@ -58,7 +59,8 @@ fn markers(operator: &Operator, rule: RuleRef, record: &Item, source: Option<&It
     rule.markers(operator.keys(), record, source).unwrap_or_default()
 }
 
-/// Compares a record, which [`Doctor::recheck`] reads before and after, with its source; see the [module](self).
+/// Compares a record with its source, unless a marker excuses it. Reads the source before and after the markers; see the
+/// [module](self).
 async fn check(
     operator: &Operator,
     (kind, rule): (KindRef, RuleRef),
@@ -70,13 +72,12 @@ async fn check(
         Some(key) => table.reads().get(key).await,
         None => Ok(None),
     };
-    let before = read_source().await?;
-    let source = before.as_ref();
+    let source = read_source().await?;
     let excuses = table
         .reads()
-        .get_many(markers(operator, rule, record, source))
+        .get_many(markers(operator, rule, record, source.as_ref()))
         .await?;
-    if read_source().await? != before {
+    if read_source().await? != source {
         return Ok(Check::Changing);
     }
     if !excuses.is_empty() {
@@ -86,7 +87,7 @@ async fn check(
         operator,
         (kind, rule),
         (key, record),
-        (source_key.as_ref(), source),
+        (source_key.as_ref(), source.as_ref()),
     )
 }
 

@@ -180,7 +180,7 @@ impl Taken {
 
 impl Operator {
     /// Adds the remedy to the reasons of refused lines that wait in a circle for each other's names. `refused` are indices
-    /// of `lines` and `outcomes`. Of two taken names only the first counts.
+    /// of `lines` and `outcomes`. If both names of a line are taken, it waits only for the first.
     async fn explain_circles(
         &self,
         lines: &[&Dated<Calendar>],
@@ -192,8 +192,8 @@ impl Operator {
                 .iter()
                 .filter_map(|at| Some((*at, &lines.get(*at)?.record)))
         };
-        let keys = refused_lines()
-            .flat_map(|(_, calendar)| Calendars::reads(self.keys(), calendar, Mode::default()));
+        let keys =
+            refused_lines().flat_map(|(_, calendar)| Name::BOTH.map(|name| name.key(self.keys(), calendar)));
         let found = FoundItems::from(self.reads().get_many(keys).await?);
         let taken_name = |(_, calendar)| {
             let taken = Taken::find(self.keys(), calendar, &found)?;
@@ -202,13 +202,13 @@ impl Operator {
         let blocked: BTreeMap<_, (&Calendar, Taken)> = refused_lines().filter_map(taken_name).collect();
         let waits_for = |id: &CalendarId| {
             let (calendar, Taken { name, by }) = blocked.get(id)?;
-            let (holder, _) = blocked.get(by)?;
-            let gives_up = name.of(holder) != name.of(calendar);
-            gives_up.then_some(*by)
+            let (line_of_holder, _) = blocked.get(by)?;
+            let releases_name = name.of(line_of_holder) != name.of(calendar);
+            releases_name.then_some(*by)
         };
         for (at, calendar) in refused_lines() {
             let id = calendar.id;
-            // A walk may end in a circle without its start, so its length is limited.
+            // A walk that enters a circle without its start would never end, so its length is limited.
             let mut walk = std::iter::successors(waits_for(&id), waits_for).take(blocked.len());
             if !walk.any(|other| other == id) {
                 continue;

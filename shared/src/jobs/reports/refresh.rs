@@ -374,14 +374,8 @@ impl Writer {
     /// Deletes the parts that the written head does not name. Spares those of later generations: their refresh may still
     /// be in progress. A concurrent refresh of the same or an earlier generation can no longer write its head.
     async fn delete_unused_parts(&self, id: ReportId, head: &Head) -> Result<(), StoreError> {
-        let named = head.parts.iter().map(|(name, part)| part.key(name));
-        let named: BTreeSet<_> = named.collect();
-        let (after, through) = Months::all().bounds();
-        let mut pages = Pages::of(KeyRange {
-            after: Some(after),
-            through: Some(through),
-            ..KeyRange::whole(self.keys().report_data(id))
-        });
+        let named: BTreeSet<_> = head.parts.iter().map(|(name, part)| part.key(name)).collect();
+        let mut pages = Pages::of(self.keys().report_parts(id, &Months::all()));
         while let Some(mut keys) = pages.next_keys(&self.reader().table).await? {
             keys.retain(|key| {
                 let is_old = report_generation(&key.sk).is_some_and(|number| number <= head.generation);

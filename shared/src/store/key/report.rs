@@ -1,5 +1,7 @@
 //! The keys of reports, their results, and the checkpoints and drafts of scans.
 
+use table::KeyRange;
+
 use super::{Key, Keys};
 use crate::ids::ReportId;
 use crate::report::ReportEntity;
@@ -73,6 +75,16 @@ impl Keys<'_> {
     /// The stored result of a report: its parts by month, and after them its head.
     pub fn report_data(self, id: ReportId) -> String {
         self.pk(&format!("report-data#{id}"))
+    }
+
+    /// The parts of some months in a stored result, without its head, which may be large.
+    pub fn report_parts(self, id: ReportId, months: &Months) -> KeyRange {
+        let (after, through) = months.bounds();
+        KeyRange {
+            after: Some(after),
+            through: Some(through),
+            ..KeyRange::whole(self.report_data(id))
+        }
     }
 
     /// The head of a stored result, which lists its parts.

@@ -163,13 +163,7 @@ fn text<'i>(item: &'i Item, name: &str) -> Result<&'i str, StoreError> {
 impl Reader {
     /// The parts of some months in all versions. One query per MB.
     pub(crate) async fn report_parts(&self, id: ReportId, months: &Months) -> Result<Parts, StoreError> {
-        let (after, through) = months.bounds();
-        let span = KeyRange {
-            after: Some(after),
-            through: Some(through),
-            ..KeyRange::whole(self.keys().report_data(id))
-        };
-        let items = self.table.query_all(span).await?;
+        let items = self.table.query_all(self.keys().report_parts(id, months)).await?;
         let by_key = items.into_iter().map(|item| Ok((key_of(&item)?.sk, item)));
         by_key.collect()
     }
@@ -240,12 +234,7 @@ impl Reader {
             .map(|(name, part)| (part.key(name), part))
             .collect();
         let (mut sound, mut latest) = (BTreeSet::new(), 0);
-        let (after, through) = Months::all().bounds();
-        let mut pages = Pages::of(KeyRange {
-            after: Some(after),
-            through: Some(through),
-            ..KeyRange::whole(self.keys().report_data(id))
-        });
+        let mut pages = Pages::of(self.keys().report_parts(id, &Months::all()));
         while let Some(items) = pages.next(&self.table).await? {
             for item in &items {
                 let sk = key_of(item)?.sk;

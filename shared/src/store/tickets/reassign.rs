@@ -247,11 +247,12 @@ impl Writer {
         }
     }
 
-    /// The next version of a ticket, with the new lead. `erases` as in [`Self::move_ticket`].
+    /// The next version of a ticket's record, with the new lead unless the ticket already has it. `erases` as in
+    /// [`Self::move_ticket`].
     fn with_lead(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
         let mut next = stored.next(stored.value.clone());
         next.edited = true;
-        // After the first of several transactions, the ticket already has the lead.
+        // An earlier transaction or an import gave the ticket this lead. Only its files remain, so its date of change stays.
         if stored.ticket.lead_relation == Some(new.id) {
             return next;
         }

@@ -47,7 +47,7 @@ async fn boards_count_writes_during_a_migration() {
             if whole {
                 break;
             }
-            at = at * 3 / 2 + 1;
+            at = at * 4 + 1;
         }
         assert!(at > 2, "{at}");
     }

@@ -204,7 +204,7 @@ impl Attempts<'_> {
     }
 
     /// Whether the calendar allows the requested start, according to the items read so far. A cancellation is always
-    /// allowed. The present time of a moved meeting does not block it.
+    /// allowed. The stored time of a moved meeting does not block its new one.
     fn admits(&self) -> Result<(), Unavailable> {
         if self.plan.cancels() {
             return Ok(());
