@@ -57,7 +57,7 @@ use table::{KeyRange, Pace, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
-pub use doctor::{Diagnosis, Difference, Progress};
+pub use doctor::{Diagnosis, Difference, Keeping, Progress};
 pub use kinds::CallLine;
 pub use lifecycle::Erased;
 pub use migrate::{Migration, migrate};
@@ -149,6 +149,12 @@ pub enum OperatorError {
         groups = shared::store::unscoped::directory::MAX_GROUPS
     )]
     DirectoryFull,
+    /// The file of a run's progress cannot be read or written.
+    #[error("the file of the progress cannot be used: {0}")]
+    Progress(std::io::Error),
+    /// The run was stopped; its progress is kept.
+    #[error("stopped")]
+    Stopped,
     /// The table failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,13 +1,15 @@
 //! `funil doctor`: compares derived data with the records and repairs it (C-84).
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use clap::Args;
-use operator::{Diagnosis, Operator, Progress};
+use operator::import::CancellationToken;
+use operator::{Diagnosis, Keeping, Operator, OperatorError, Progress};
 use serde_json::json;
 use shared::instance::InstanceName;
 
-use super::{Answer, Failure, Global};
+use super::{Answer, Failure, Global, interrupt};
 use operator::progress;
 
 pub const AFTER_HELP: &str = "\
@@ -15,10 +17,14 @@ Lists, totals, look-ups, copies, the directory, credentials and running numbers 
 difference is a line. Requests are served at the same time, also with --repair. Scans the whole table, including other
 instances' items.
 
+With --state FILE a run that is interrupted goes on when the same command is given again, without the finished part. The
+file is written every 30 seconds and at an interruption, and deleted at the end.
+
 Examples:
   funil doctor --instance acme
   funil doctor --instance acme --repair
   funil doctor --instance acme --json
+  funil doctor --instance acme --state acme.doctor
 
 Exit codes: 0 nothing differs, or everything was repaired; 1 differences remain; 2 wrong usage.";
 
@@ -30,21 +36,43 @@ pub struct DoctorArgs {
     /// Repair the differences
     #[arg(long)]
     repair: bool,
+    /// Keep the progress in a file, and go on from there if it exists
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
 }
 
 pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, doctor.instance);
     let bar = global.progress();
     progress::overall(&bar, 0);
-    let diagnosis = operator
-        .doctor(doctor.repair, &|progress: Progress| {
-            bar.set_message(progress.stage);
-            bar.set_length(progress.total);
-            bar.set_position(progress.done);
-        })
-        .await;
+    let watch = |progress: Progress| {
+        bar.set_message(progress.stage);
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    };
+    let keeping = doctor.state.map(|path| Keeping {
+        path,
+        table: global.table(),
+        stop: CancellationToken::default(),
+    });
+    let work = operator.doctor_keeping(doctor.repair, &watch, keeping.as_ref());
+    let diagnosis = match &keeping {
+        None => work.await,
+        Some(keeping) => tokio::select! {
+            diagnosis = work => diagnosis,
+            () = interrupt::twice(keeping.stop.clone(), bar.clone()) => Err(OperatorError::Stopped),
+        },
+    };
     bar.finish_and_clear();
-    let diagnosis = diagnosis?;
+    let diagnosis = diagnosis.map_err(|error| {
+        let is_kept = keeping.as_ref().is_some_and(|keeping| keeping.path.exists());
+        let next = if is_kept {
+            "; rerun the command to resume"
+        } else {
+            ""
+        };
+        Failure::from(error).adding(next)
+    })?;
     let answer = Answer {
         partly: diagnosis.remaining > 0,
         ..Answer::new(text(&diagnosis), json!(diagnosis))

@@ -4,6 +4,7 @@ mod copies;
 mod credentials;
 mod derived;
 mod details;
+mod kept;
 mod left;
 mod storm;
 

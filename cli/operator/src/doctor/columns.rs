@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::check::Check;
 use super::kind::{KindRef, Place};
 use super::{Doctor, Result};
@@ -12,7 +14,7 @@ use table::item;
 use table::{Key, StoreError, key_of};
 
 /// The columns of all funnels, as they were when the doctor began.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Columns(BTreeMap<FunnelId, BTreeSet<ColumnId>>);
 
 impl Columns {

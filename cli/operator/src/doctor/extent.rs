@@ -33,6 +33,16 @@ pub struct Extent {
 }
 
 impl Extent {
+    /// What a later run needs to go on.
+    pub fn progress(&self) -> [u64; 3] {
+        [self.done, self.before, self.scanned]
+    }
+
+    /// Goes on from the progress of an earlier run.
+    pub fn resume(&mut self, progress: [u64; 3]) {
+        [self.done, self.before, self.scanned] = progress;
+    }
+
     /// The finished work when the scan begins.
     fn half(&self) -> u64 {
         self.last.values().sum()

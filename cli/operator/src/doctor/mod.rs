@@ -18,6 +18,7 @@ mod credentials;
 mod details;
 mod directory;
 mod extent;
+mod kept;
 mod kind;
 mod kinds;
 mod known;
@@ -32,14 +33,17 @@ mod reports;
 mod tally;
 mod totals;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::pages::RecordPages;
 use super::{Operator, OperatorError};
 use extent::Extent;
+pub use kept::Keeping;
+use kept::Position;
 use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
 use table::{Key, KeyRange, StoreError};
@@ -51,7 +55,7 @@ const MAX_LISTED: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Diagnosis {
     /// The number of checked records and items of each sort.
-    pub checked: BTreeMap<&'static str, u64>,
+    pub checked: BTreeMap<Cow<'static, str>, u64>,
     /// Differences from the records, at most a thousand.
     pub differences: Vec<Difference>,
     /// The number of further differences.
@@ -76,7 +80,7 @@ impl Diagnosis {
 }
 
 /// An item that differs from the records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// Its key, or a name of several items.
     pub item: String,
@@ -118,6 +122,15 @@ struct Doctor<'a> {
     extent: Extent,
     /// The derived items of the records that were read.
     known: known::DerivedItems,
+    /// The counts of the kinds whose records were read, in the order of [`kinds::KINDS`].
+    counted: Vec<tally::Recount>,
+    /// The partitions of totals that the scan found.
+    partitions: orphans::TotalPartitions,
+    /// The next work.
+    position: Position,
+    keeping: Option<&'a Keeping>,
+    /// Unix second of the last write of the file.
+    written: i64,
 }
 
 impl Operator {
@@ -130,6 +143,20 @@ impl Operator {
         &self,
         repair: bool,
         watch: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Diagnosis, OperatorError> {
+        self.doctor_keeping(repair, watch, None).await
+    }
+
+    /// As [`doctor`](Self::doctor), with its progress in a file. If the file exists, goes on from there.
+    ///
+    /// # Errors
+    /// As [`doctor`](Self::doctor), [`OperatorError::Progress`] if the file cannot be read or written, and
+    /// [`OperatorError::Stopped`] if the run was stopped.
+    pub async fn doctor_keeping(
+        &self,
+        repair: bool,
+        watch: &(dyn Fn(Progress) + Sync),
+        keeping: Option<&Keeping>,
     ) -> Result<Diagnosis, OperatorError> {
         self.0.reader().learn_format().await?;
         let diagnosis = Diagnosis::of(self.former_format().await?);
@@ -146,12 +173,14 @@ impl Operator {
             has_day_values: self.0.reader().settled().has(Format::DAY_VALUES),
             extent: self.extent().await?,
             known: known::DerivedItems::default(),
+            counted: Vec::new(),
+            partitions: orphans::TotalPartitions::new(),
+            position: Position::Start,
+            keeping,
+            written: self.now().unix_seconds(),
         };
-        doctor.directory().await?;
-        doctor.credentials().await?;
-        doctor.memberships().await?;
-        doctor.funnels().await?;
-        doctor.others().await?;
+        doctor.resume()?;
+        doctor.small_records().await?;
         doctor.records_and_totals().await?;
         doctor.ranks().await?;
         doctor.reports().await?;
@@ -160,6 +189,7 @@ impl Operator {
         if repair {
             doctor.refresh_copies().await?;
         }
+        doctor.forget()?;
         Ok(doctor.diagnosis)
     }
 }
@@ -173,24 +203,45 @@ impl Operator {
 }
 
 impl Doctor<'_> {
+    /// Checks the directory, and the kinds with few records.
+    async fn small_records(&mut self) -> Result<()> {
+        if self.position != Position::Start {
+            return Ok(());
+        }
+        self.directory().await?;
+        self.credentials().await?;
+        self.memberships().await?;
+        self.funnels().await?;
+        self.others().await?;
+        self.reached(Position::Records(0, None))
+    }
+
     /// Compares the records with their derived items in both directions, then with the numbers and totals.
     async fn records_and_totals(&mut self) -> Result<()> {
-        let mut counted = Vec::new();
-        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
-            counted.push((kind, self.records(number, kind).await?));
-        }
-        let mut totals = self.orphans().await?;
-        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
-            self.unseen(number, kind).await?;
-        }
-        self.counters().await?;
-        // After the counters, because a count depends on the numbers of the records (see `totals`).
-        for (kind, tally) in counted {
-            if self.former_totals.contains(kind.name()) {
-                continue;
+        while let Position::Records(number, after) = self.position.clone() {
+            match kinds::KINDS.get(number) {
+                Some(kind) => self.records((number, *kind), after).await?,
+                None => self.reached(Position::Scan(None))?,
             }
-            let partitions = totals.remove(kind.name()).unwrap_or_default();
-            self.totals(kind, tally, &partitions).await?;
+        }
+        if let Position::Scan(after) = self.position.clone() {
+            self.orphans(after.map(|(pk, sk)| Key::new(pk, sk))).await?;
+            for (number, kind) in kinds::KINDS.into_iter().enumerate() {
+                self.unseen(number, kind).await?;
+            }
+            self.counters().await?;
+            self.reached(Position::Totals(0))?;
+        }
+        // After the counters, because a count depends on the numbers of the records (see `totals`).
+        while let Position::Totals(number) = self.position {
+            let Some(kind) = kinds::KINDS.get(number) else {
+                return self.reached(Position::Rest);
+            };
+            if !self.former_totals.contains(kind.name()) {
+                let partitions = self.partitions.get(kind.name()).cloned().unwrap_or_default();
+                self.totals((number, *kind), &partitions).await?;
+            }
+            self.reached(Position::Totals(number + 1))?;
         }
         Ok(())
     }
@@ -216,7 +267,7 @@ impl Doctor<'_> {
 
     /// Counts checked records or items.
     fn checked(&mut self, stage: &'static str, count: usize) {
-        *self.diagnosis.checked.entry(stage).or_default() += count as u64;
+        *self.diagnosis.checked.entry(stage.into()).or_default() += count as u64;
         self.progress(stage);
     }
 

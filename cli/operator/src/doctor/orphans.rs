@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::join;
 
 use super::check::Check;
+use super::kept::{self, Position};
 use super::kind::KindRef;
 use super::kinds::{DerivedFrom, origin};
 use super::{Doctor, Result};
@@ -28,14 +29,13 @@ pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 type Derivation = (KindRef, Key, Vec<Key>);
 
 impl Doctor<'_> {
-    /// Checks every derived item of the instance, and returns the partitions of totals.
-    pub(super) async fn orphans(&mut self) -> Result<TotalPartitions> {
+    /// Checks every derived item of the instance, and collects the partitions of totals.
+    pub(super) async fn orphans(&mut self, after: Option<Key>) -> Result<()> {
         let operator = self.operator;
-        let mut totals = TotalPartitions::new();
         let wanted = key::everything(operator.instance());
         let expected = self.diagnosis.checked.values().sum::<u64>();
         self.known.sort();
-        let mut page = Some(operator.table().scan(&wanted, None).await?);
+        let mut page = Some(operator.table().scan(&wanted, after.as_ref()).await?);
         while let Some(Scanned { items, next }) = page {
             self.extent.scan(items.len(), expected);
             self.checked("items", items.len());
@@ -45,15 +45,18 @@ impl Doctor<'_> {
                     None => Ok(None),
                 }
             };
-            let (read, checked) = join(read, self.scanned(items, &mut totals)).await;
+            let (read, checked) = join(read, self.scanned(items)).await;
             checked?;
+            if let Some(next) = &next {
+                self.reached(Position::Scan(Some(kept::parts(next))))?;
+            }
             page = read?;
         }
-        Ok(totals)
+        Ok(())
     }
 
     /// Checks the items of a page, and collects the partitions of totals.
-    async fn scanned(&mut self, items: Vec<Item>, totals: &mut TotalPartitions) -> Result<()> {
+    async fn scanned(&mut self, items: Vec<Item>) -> Result<()> {
         let operator = self.operator;
         let mut derivations = Vec::new();
         for item in items {
@@ -70,7 +73,7 @@ impl Doctor<'_> {
                     self.former_total(kind, &key).await?;
                 }
                 Some(DerivedFrom::Many(kind)) => {
-                    totals.entry(kind.name()).or_default().insert(key.pk);
+                    self.partitions.entry(kind.name()).or_default().insert(key.pk);
                 }
             }
         }

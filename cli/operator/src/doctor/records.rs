@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use futures_util::future::join;
 
 use super::check::{Check, Inconsistency};
+use super::kept::Position;
 use super::kind::KindRef;
 use super::tally::Recount;
 use super::{Doctor, Result};
@@ -24,46 +25,46 @@ const BATCH: usize = 100;
 
 impl Doctor<'_> {
     /// Checks all records of a kind and every item derived from them, and counts their classes.
-    pub(super) async fn records(&mut self, number: usize, kind: KindRef) -> Result<Recount> {
-        let mut tally = Recount::default();
-        let mut pages = self.record_pages(kind);
+    pub(super) async fn records(
+        &mut self,
+        (number, kind): (usize, KindRef),
+        after: Option<String>,
+    ) -> Result<()> {
+        if self.counted.len() <= number {
+            self.counted.push(Recount::default());
+        }
+        let mut pages = self.record_pages(kind, after.as_ref());
         let mut page = pages.next().await?;
         while let Some(records) = page {
-            let checked = self.page((number, kind), &records, &mut tally);
+            let last = records.last().map(key_of).transpose()?;
+            let checked = self.page((number, kind), &records);
             let (next, checked) = join(pages.next(), checked).await;
             checked?;
+            if let Some(last) = last {
+                self.reached(Position::Records(number, Some(last.sk)))?;
+            }
             page = next?;
         }
         self.extent.end(kind);
-        Ok(tally)
+        self.reached(Position::Records(number + 1, None))
     }
 
-    fn record_pages(&self, kind: KindRef) -> RecordPages<Item> {
-        self.pages_of(KeyRange::of_each(kind.records(self.operator.keys()), None, None))
+    fn record_pages(&self, kind: KindRef, after: Option<&String>) -> RecordPages<Item> {
+        self.pages_of(KeyRange::of_each(kind.records(self.operator.keys()), after, None))
     }
 
-    async fn page(
-        &mut self,
-        (number, kind): (usize, KindRef),
-        records: &[Item],
-        tally: &mut Recount,
-    ) -> Result<()> {
+    async fn page(&mut self, (number, kind): (usize, KindRef), records: &[Item]) -> Result<()> {
         for records in records.chunks(BATCH) {
             if let Some(last) = records.last() {
                 self.extent.reach(kind, &key_of(last)?);
             }
             self.checked(kind.plural(), records.len());
-            self.some_records((number, kind), records, tally).await?;
+            self.some_records((number, kind), records).await?;
         }
         Ok(())
     }
 
-    async fn some_records(
-        &mut self,
-        (number, kind): (usize, KindRef),
-        records: &[Item],
-        tally: &mut Recount,
-    ) -> Result<()> {
+    async fn some_records(&mut self, (number, kind): (usize, KindRef), records: &[Item]) -> Result<()> {
         let operator = self.operator;
         let mut readable = Vec::with_capacity(records.len());
         let mut unnoted = Vec::new();
@@ -76,7 +77,9 @@ impl Doctor<'_> {
                 }
                 Ok(derived) => {
                     self.note_numbers(kind, record)?;
-                    tally.count(&derived);
+                    if let Some(tally) = self.counted.get_mut(number) {
+                        tally.count(&derived);
+                    }
                     self.checked("derived", derived.items.len());
                     let items = derived.items.iter();
                     if !self
@@ -88,7 +91,9 @@ impl Doctor<'_> {
                     readable.push((key, record));
                 }
                 Err(cause) => {
-                    tally.unreadable = true;
+                    if let Some(tally) = self.counted.get_mut(number) {
+                        tally.unreadable = true;
+                    }
                     self.report(key, cause, false);
                 }
             }
@@ -128,7 +133,7 @@ impl Doctor<'_> {
             return Ok(());
         }
         let keys = self.operator.keys();
-        let mut pages = self.record_pages(kind);
+        let mut pages = self.record_pages(kind, None);
         while let Some(page) = pages.next().await? {
             self.progress(kind.plural());
             for records in page.chunks(BATCH) {

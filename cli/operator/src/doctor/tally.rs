@@ -1,5 +1,7 @@
 //! Counting records by class in bounded memory.
 
+pub mod saved;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use shared::store::unscoped::derived::{Derived, Share, is_number, numbers};

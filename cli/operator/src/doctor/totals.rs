@@ -30,6 +30,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
+use super::kept::Position;
 use super::kind::KindRef;
 use super::tally::{Class, Recount, add_shard};
 use super::{Doctor, Result};
@@ -46,10 +47,14 @@ impl Doctor<'_> {
     /// Compares the totals of a kind with a first count, and counts the differing ones exactly.
     pub(super) async fn totals(
         &mut self,
-        kind: KindRef,
-        mut tally: Recount,
+        (number, kind): (usize, KindRef),
         partitions: &BTreeSet<String>,
     ) -> Result<()> {
+        let mut tally = self
+            .counted
+            .get_mut(number)
+            .map(std::mem::take)
+            .unwrap_or_default();
         loop {
             if tally.unreadable {
                 // Not every kind has totals.
@@ -64,7 +69,22 @@ impl Doctor<'_> {
                 return Ok(());
             };
             tally = self.count(kind, (None, None), next).await?;
+            tally = self.passed(number, tally)?;
         }
+    }
+
+    /// Notes that the totals before those of a count are compared.
+    fn passed(&mut self, number: usize, tally: Recount) -> Result<Recount> {
+        let Some(place) = self.counted.get_mut(number) else {
+            return Ok(tally);
+        };
+        *place = tally;
+        self.reached(Position::Totals(number))?;
+        Ok(self
+            .counted
+            .get_mut(number)
+            .map(std::mem::take)
+            .unwrap_or_default())
     }
 
     /// The totals that differ from the first count. During live writes most of them are right.

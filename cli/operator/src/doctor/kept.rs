@@ -1,0 +1,218 @@
+//! The progress of a run in a file, from which a later run goes on.
+//!
+//! The file contains what the finished part found: the differences, the notes of derived items, the counts of classes
+//! and the position. A run may go on with old notes and counts, because a difference from them is only a suspicion: it is
+//! reported after reads that confirm it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use shared::store::unscoped::key::Counter;
+use table::Key;
+
+use super::kinds::KINDS;
+use super::tally::saved::SavedCount;
+use super::{Difference, Doctor, OperatorError, Result};
+use crate::import::CancellationToken;
+
+/// Seconds between two writes of the file.
+const PAUSE: i64 = 30;
+
+/// The file of a run's progress, and whether the run is to stop.
+#[derive(Debug)]
+pub struct Keeping {
+    /// The file. It is deleted when the run is complete.
+    pub path: PathBuf,
+    /// The table's name.
+    pub table: String,
+    /// Stops the run after the current page.
+    pub stop: CancellationToken,
+}
+
+/// The next work of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+pub enum Position {
+    /// Everything.
+    #[default]
+    Start,
+    /// The records of the kind with this index that have greater sort keys.
+    Records(usize, Option<String>),
+    /// The items that a scan finds after this key.
+    Scan(Option<(String, String)>),
+    /// The totals of the kind with this index, and of the later kinds.
+    Totals(usize),
+    /// What comes after the totals.
+    Rest,
+}
+
+/// The first line of the file. The notes follow it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    /// The run: build, instance, table and mode. Another run does not use the file.
+    run: String,
+    position: Position,
+    checked: BTreeMap<String, u64>,
+    differences: Vec<Difference>,
+    unlisted: u64,
+    remaining: u64,
+    largest: BTreeMap<String, u64>,
+    former_totals: BTreeSet<String>,
+    counted: Vec<SavedCount>,
+    partitions: BTreeMap<String, BTreeSet<String>>,
+    columns: super::columns::Columns,
+    extent: [u64; 3],
+}
+
+impl Doctor<'_> {
+    /// Notes that everything before a position is done. Writes the file if its last write is a while ago, or the run is
+    /// to stop, which is the error.
+    pub(super) fn reached(&mut self, position: Position) -> Result<()> {
+        self.position = position;
+        let Some(keeping) = self.keeping else {
+            return Ok(());
+        };
+        let (now, stops) = (self.operator.now().unix_seconds(), keeping.stop.is_asked());
+        if stops || now - self.written >= PAUSE {
+            self.written = now;
+            self.write(keeping).map_err(OperatorError::Progress)?;
+        }
+        if stops {
+            Err(OperatorError::Stopped)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn run_name(&self, keeping: &Keeping) -> String {
+        let (version, instance, table) = (
+            env!("CARGO_PKG_VERSION"),
+            self.operator.instance(),
+            &keeping.table,
+        );
+        let mode = if self.repair { ", with --repair" } else { "" };
+        format!("instance {instance} of table {table}, version {version}{mode}")
+    }
+
+    fn write(&self, keeping: &Keeping) -> io::Result<()> {
+        let (path, diagnosis) = (keeping.path.as_path(), &self.diagnosis);
+        let largest = self
+            .largest
+            .iter()
+            .map(|((_, name), last)| ((*name).to_owned(), *last));
+        let partitions = self.partitions.iter();
+        let kept = Kept {
+            run: self.run_name(keeping),
+            position: self.position.clone(),
+            checked: diagnosis
+                .checked
+                .iter()
+                .map(|(name, count)| (name.to_string(), *count))
+                .collect(),
+            differences: diagnosis.differences.clone(),
+            unlisted: diagnosis.unlisted,
+            remaining: diagnosis.remaining,
+            largest: largest.collect(),
+            former_totals: self.former_totals.iter().map(|name| (*name).to_owned()).collect(),
+            counted: self.counted.iter().map(SavedCount::of).collect(),
+            partitions: partitions
+                .map(|(name, all)| ((*name).to_owned(), all.clone()))
+                .collect(),
+            columns: self.columns.clone(),
+            extent: self.extent.progress(),
+        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Readable by its owner alone, because keys contain phone numbers.
+        let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        let mut out = BufWriter::new(file);
+        serde_json::to_writer(&mut out, &kept)?;
+        out.write_all(b"\n")?;
+        self.known.write(&mut out)?;
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.persist(path).map_err(|failed| failed.error)?;
+        Ok(())
+    }
+
+    /// Takes over the progress of an earlier run, if its file exists.
+    pub(super) fn resume(&mut self) -> Result<()> {
+        let Some(keeping) = self.keeping else {
+            return Ok(());
+        };
+        match File::open(&keeping.path) {
+            Ok(file) => self.read(file, keeping).map_err(OperatorError::Progress),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(cause) => Err(OperatorError::Progress(cause)),
+        }
+    }
+
+    fn read(&mut self, file: File, keeping: &Keeping) -> io::Result<()> {
+        let mut file = BufReader::new(file);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line)?;
+        let kept: Kept = serde_json::from_slice(&line)?;
+        if kept.run != self.run_name(keeping) {
+            let text = format!(
+                "it belongs to another run ({}); delete it, or name another file",
+                kept.run
+            );
+            return Err(io::Error::other(text));
+        }
+        let mut notes = Vec::new();
+        file.read_to_end(&mut notes)?;
+        self.known.read(&notes);
+        self.take_over(kept)
+    }
+
+    fn take_over(&mut self, kept: Kept) -> io::Result<()> {
+        self.position = kept.position;
+        let diagnosis = &mut self.diagnosis;
+        diagnosis.checked = kept
+            .checked
+            .into_iter()
+            .map(|(name, count)| (name.into(), count))
+            .collect();
+        diagnosis.differences = kept.differences;
+        (diagnosis.unlisted, diagnosis.remaining) = (kept.unlisted, kept.remaining);
+        for kind in KINDS {
+            let about = kind.about();
+            if let Some((counter, last)) = about.counter.zip(kept.largest.get(about.name)) {
+                self.largest.insert((counter, about.name), *last);
+            }
+            if kept.former_totals.contains(about.name) {
+                self.former_totals.insert(about.name);
+            }
+            if let Some(all) = kept.partitions.get(about.name) {
+                self.partitions.insert(about.name, all.clone());
+            }
+        }
+        let event = kept
+            .largest
+            .get("event")
+            .map(|last| ((Counter::Call, "event"), *last));
+        self.largest.extend(event);
+        let counted = kept.counted.into_iter().map(SavedCount::restored);
+        self.counted = counted
+            .collect::<std::result::Result<_, _>>()
+            .map_err(io::Error::other)?;
+        self.columns = kept.columns;
+        self.extent.resume(kept.extent);
+        Ok(())
+    }
+
+    /// Deletes the file of a complete run.
+    pub(super) fn forget(&self) -> Result<()> {
+        match self.keeping.map(|keeping| fs::remove_file(&keeping.path)) {
+            Some(Err(cause)) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(OperatorError::Progress(cause))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key as its two parts.
+pub fn parts(key: &Key) -> (String, String) {
+    (key.pk.clone(), key.sk.clone())
+}
