@@ -19,6 +19,10 @@ use std::sync::{Arc, RwLock};
 pub use port::Engine;
 pub use signature::AccessKey;
 
+/// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
+/// elsewhere.
+const HAS_DEFAULTS: bool = option_env!("LIBSQLITE3_FLAGS").is_some();
+
 /// Error of the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -53,8 +57,11 @@ impl Database {
             .ok_or_else(|| EngineError::Open("its path is not UTF-8".to_owned()))?;
         let open = || {
             let database = dynoxide::Database::new(path)?;
-            // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk.
-            database.disable_bulk_loading()?;
+            if !HAS_DEFAULTS {
+                // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk. It also
+                // reduces the cache to 2 MB.
+                database.disable_bulk_loading()?;
+            }
             Ok(database)
         };
         Self::opened(open())
