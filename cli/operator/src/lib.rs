@@ -57,7 +57,7 @@ use table::{KeyRange, Pace, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
-pub use doctor::{Diagnosis, Difference, Keeping, Progress};
+pub use doctor::{Diagnosis, Difference, Progress, ResumeFile};
 pub use kinds::CallLine;
 pub use lifecycle::Erased;
 pub use migrate::{Migration, migrate};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use operator::import::CancellationToken;
-use operator::{Diagnosis, Keeping, Operator, OperatorError, Progress};
+use operator::{Diagnosis, Operator, OperatorError, Progress, ResumeFile};
 use serde_json::json;
 use shared::instance::InstanceName;
 
@@ -43,30 +43,15 @@ pub struct DoctorArgs {
 
 pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, doctor.instance);
-    let bar = global.progress();
-    progress::overall(&bar, 0);
-    let watch = |progress: Progress| {
-        bar.set_message(progress.stage);
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-    };
-    let keeping = doctor.state.map(|path| Keeping {
+    let resume_file = doctor.state.map(|path| ResumeFile {
         path,
         table: global.table(),
         stop: CancellationToken::default(),
     });
-    let work = operator.doctor_keeping(doctor.repair, &watch, keeping.as_ref());
-    let diagnosis = match &keeping {
-        None => work.await,
-        Some(keeping) => tokio::select! {
-            diagnosis = work => diagnosis,
-            () = interrupt::twice(keeping.stop.clone(), bar.clone()) => Err(OperatorError::Stopped),
-        },
-    };
-    bar.finish_and_clear();
+    let diagnosis = diagnose(&operator, doctor.repair, resume_file.as_ref(), global).await;
     let diagnosis = diagnosis.map_err(|error| {
-        let is_kept = keeping.as_ref().is_some_and(|keeping| keeping.path.exists());
-        let next = if is_kept {
+        let is_saved = resume_file.is_some_and(|file| file.path.exists());
+        let next = if is_saved {
             "; rerun the command to resume"
         } else {
             ""
@@ -86,6 +71,32 @@ pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure>
     } else {
         answer
     })
+}
+
+/// Runs the doctor with a progress bar. With a file, an interrupt stops it after the current page.
+async fn diagnose(
+    operator: &Operator,
+    repair: bool,
+    resume_file: Option<&ResumeFile>,
+    global: &Global,
+) -> Result<Diagnosis, OperatorError> {
+    let bar = global.progress();
+    progress::overall(&bar, 0);
+    let watch = |progress: Progress| {
+        bar.set_message(progress.stage);
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    };
+    let work = operator.resumable_doctor(repair, &watch, resume_file);
+    let diagnosis = match resume_file {
+        None => work.await,
+        Some(file) => tokio::select! {
+            diagnosis = work => diagnosis,
+            () = interrupt::twice(file.stop.clone(), bar.clone()) => Err(OperatorError::Stopped),
+        },
+    };
+    bar.finish_and_clear();
+    diagnosis
 }
 
 /// One line for each listed difference, then a summary.

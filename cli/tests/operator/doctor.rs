@@ -4,8 +4,8 @@ mod copies;
 mod credentials;
 mod derived;
 mod details;
-mod kept;
 mod left;
+mod resume;
 mod storm;
 
 use std::collections::BTreeSet;

@@ -18,7 +18,6 @@ mod credentials;
 mod details;
 mod directory;
 mod extent;
-mod kept;
 mod kind;
 mod kinds;
 mod known;
@@ -30,6 +29,7 @@ mod quarantine;
 mod ranks;
 mod records;
 mod reports;
+mod resume;
 mod tally;
 mod totals;
 
@@ -42,8 +42,8 @@ use serde::{Deserialize, Serialize};
 use super::pages::RecordPages;
 use super::{Operator, OperatorError};
 use extent::Extent;
-pub use kept::Keeping;
-use kept::Position;
+use resume::Position;
+pub use resume::ResumeFile;
 use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
 use table::{Key, KeyRange, StoreError};
@@ -128,7 +128,7 @@ struct Doctor<'a> {
     partitions: orphans::TotalPartitions,
     /// The next work.
     position: Position,
-    keeping: Option<&'a Keeping>,
+    resume_file: Option<&'a ResumeFile>,
     /// Unix second of the last write of the file.
     written: i64,
 }
@@ -144,7 +144,7 @@ impl Operator {
         repair: bool,
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Diagnosis, OperatorError> {
-        self.doctor_keeping(repair, watch, None).await
+        self.resumable_doctor(repair, watch, None).await
     }
 
     /// As [`doctor`](Self::doctor), with its progress in a file. If the file exists, goes on from there.
@@ -152,11 +152,11 @@ impl Operator {
     /// # Errors
     /// As [`doctor`](Self::doctor), [`OperatorError::Progress`] if the file cannot be read or written, and
     /// [`OperatorError::Stopped`] if the run was stopped.
-    pub async fn doctor_keeping(
+    pub async fn resumable_doctor(
         &self,
         repair: bool,
         watch: &(dyn Fn(Progress) + Sync),
-        keeping: Option<&Keeping>,
+        resume_file: Option<&ResumeFile>,
     ) -> Result<Diagnosis, OperatorError> {
         self.0.reader().learn_format().await?;
         let diagnosis = Diagnosis::of(self.former_format().await?);
@@ -176,7 +176,7 @@ impl Operator {
             counted: Vec::new(),
             partitions: orphans::TotalPartitions::new(),
             position: Position::Start,
-            keeping,
+            resume_file,
             written: self.now().unix_seconds(),
         };
         doctor.resume()?;
@@ -189,7 +189,7 @@ impl Operator {
         if repair {
             doctor.refresh_copies().await?;
         }
-        doctor.forget()?;
+        doctor.delete_resume_file()?;
         Ok(doctor.diagnosis)
     }
 }

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::join;
 
 use super::check::Check;
-use super::kept::{self, Position};
 use super::kind::KindRef;
 use super::kinds::{DerivedFrom, origin};
+use super::resume::{self, Position};
 use super::{Doctor, Result};
 use crate::Operator;
 use shared::store::unscoped::key;
@@ -48,7 +48,7 @@ impl Doctor<'_> {
             let (read, checked) = join(read, self.scanned(items)).await;
             checked?;
             if let Some(next) = &next {
-                self.reached(Position::Scan(Some(kept::parts(next))))?;
+                self.reached(Position::Scan(Some(resume::parts(next))))?;
             }
             page = read?;
         }

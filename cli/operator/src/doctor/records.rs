@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use futures_util::future::join;
 
 use super::check::{Check, Inconsistency};
-use super::kept::Position;
 use super::kind::KindRef;
+use super::resume::Position;
 use super::tally::Recount;
 use super::{Doctor, Result};
 use crate::Operator;
@@ -82,10 +82,8 @@ impl Doctor<'_> {
                     }
                     self.checked("derived", derived.items.len());
                     let items = derived.items.iter();
-                    if !self
-                        .known
-                        .note(number, items.map(|(key, item)| (key, content(kind, item))))
-                    {
+                    let items = items.map(|(key, item)| (key, content(kind, item)));
+                    if !self.known.note(number, items) {
                         unnoted.push((key.clone(), derived));
                     }
                     readable.push((key, record));

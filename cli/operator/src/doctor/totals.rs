@@ -30,8 +30,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-use super::kept::Position;
 use super::kind::KindRef;
+use super::resume::Position;
 use super::tally::{Class, Recount, add_shard};
 use super::{Doctor, Result};
 use shared::store::unscoped::key::{self, Origin};

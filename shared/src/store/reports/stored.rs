@@ -22,7 +22,7 @@ use crate::text::hex;
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item, n, s};
-use table::{KeyRange, Pages, key_of};
+use table::{Pages, key_of};
 use table::{Policy, Transaction};
 
 const KIND: &str = "report's result";

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use table::item;
 use table::{Key, StoreError};
 
-use super::super::kept::parts;
+use super::super::resume::parts;
 use super::{Class, Recount};
 
 /// A count in the form of a file.

@@ -23,7 +23,7 @@ const PAUSE: i64 = 30;
 
 /// The file of a run's progress, and whether the run is to stop.
 #[derive(Debug)]
-pub struct Keeping {
+pub struct ResumeFile {
     /// The file. It is deleted when the run is complete.
     pub path: PathBuf,
     /// The table's name.
@@ -50,7 +50,7 @@ pub enum Position {
 
 /// The first line of the file. The notes follow it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct SavedRun {
     /// The run: build, instance, table and mode. Another run does not use the file.
     run: String,
     position: Position,
@@ -71,13 +71,13 @@ impl Doctor<'_> {
     /// to stop, which is the error.
     pub(super) fn reached(&mut self, position: Position) -> Result<()> {
         self.position = position;
-        let Some(keeping) = self.keeping else {
+        let Some(resume_file) = self.resume_file else {
             return Ok(());
         };
-        let (now, stops) = (self.operator.now().unix_seconds(), keeping.stop.is_asked());
+        let (now, stops) = (self.operator.now().unix_seconds(), resume_file.stop.is_asked());
         if stops || now - self.written >= PAUSE {
             self.written = now;
-            self.write(keeping).map_err(OperatorError::Progress)?;
+            self.write(resume_file).map_err(OperatorError::Progress)?;
         }
         if stops {
             Err(OperatorError::Stopped)
@@ -86,25 +86,25 @@ impl Doctor<'_> {
         }
     }
 
-    fn run_name(&self, keeping: &Keeping) -> String {
+    fn run_name(&self, resume_file: &ResumeFile) -> String {
         let (version, instance, table) = (
             env!("CARGO_PKG_VERSION"),
             self.operator.instance(),
-            &keeping.table,
+            &resume_file.table,
         );
         let mode = if self.repair { ", with --repair" } else { "" };
         format!("instance {instance} of table {table}, version {version}{mode}")
     }
 
-    fn write(&self, keeping: &Keeping) -> io::Result<()> {
-        let (path, diagnosis) = (keeping.path.as_path(), &self.diagnosis);
+    fn write(&self, resume_file: &ResumeFile) -> io::Result<()> {
+        let (path, diagnosis) = (resume_file.path.as_path(), &self.diagnosis);
         let largest = self
             .largest
             .iter()
             .map(|((_, name), last)| ((*name).to_owned(), *last));
         let partitions = self.partitions.iter();
-        let kept = Kept {
-            run: self.run_name(keeping),
+        let saved = SavedRun {
+            run: self.run_name(resume_file),
             position: self.position.clone(),
             checked: diagnosis
                 .checked
@@ -127,7 +127,7 @@ impl Doctor<'_> {
         // Readable by its owner alone, because keys contain phone numbers.
         let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
         let mut out = BufWriter::new(file);
-        serde_json::to_writer(&mut out, &kept)?;
+        serde_json::to_writer(&mut out, &saved)?;
         out.write_all(b"\n")?;
         self.known.write(&mut out)?;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -137,73 +137,76 @@ impl Doctor<'_> {
 
     /// Takes over the progress of an earlier run, if its file exists.
     pub(super) fn resume(&mut self) -> Result<()> {
-        let Some(keeping) = self.keeping else {
+        let Some(resume_file) = self.resume_file else {
             return Ok(());
         };
-        match File::open(&keeping.path) {
-            Ok(file) => self.read(file, keeping).map_err(OperatorError::Progress),
+        match File::open(&resume_file.path) {
+            Ok(file) => self.read(file, resume_file).map_err(OperatorError::Progress),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(cause) => Err(OperatorError::Progress(cause)),
         }
     }
 
-    fn read(&mut self, file: File, keeping: &Keeping) -> io::Result<()> {
+    fn read(&mut self, file: File, resume_file: &ResumeFile) -> io::Result<()> {
         let mut file = BufReader::new(file);
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
-        let kept: Kept = serde_json::from_slice(&line)?;
-        if kept.run != self.run_name(keeping) {
+        let saved: SavedRun = serde_json::from_slice(&line)?;
+        if saved.run != self.run_name(resume_file) {
             let text = format!(
                 "it belongs to another run ({}); delete it, or name another file",
-                kept.run
+                saved.run
             );
             return Err(io::Error::other(text));
         }
         let mut notes = Vec::new();
         file.read_to_end(&mut notes)?;
         self.known.read(&notes);
-        self.take_over(kept)
+        self.restore(saved)
     }
 
-    fn take_over(&mut self, kept: Kept) -> io::Result<()> {
-        self.position = kept.position;
+    fn restore(&mut self, saved: SavedRun) -> io::Result<()> {
+        self.position = saved.position;
         let diagnosis = &mut self.diagnosis;
-        diagnosis.checked = kept
+        diagnosis.checked = saved
             .checked
             .into_iter()
             .map(|(name, count)| (name.into(), count))
             .collect();
-        diagnosis.differences = kept.differences;
-        (diagnosis.unlisted, diagnosis.remaining) = (kept.unlisted, kept.remaining);
+        diagnosis.differences = saved.differences;
+        (diagnosis.unlisted, diagnosis.remaining) = (saved.unlisted, saved.remaining);
         for kind in KINDS {
             let about = kind.about();
-            if let Some((counter, last)) = about.counter.zip(kept.largest.get(about.name)) {
+            if let Some((counter, last)) = about.counter.zip(saved.largest.get(about.name)) {
                 self.largest.insert((counter, about.name), *last);
             }
-            if kept.former_totals.contains(about.name) {
+            if saved.former_totals.contains(about.name) {
                 self.former_totals.insert(about.name);
             }
-            if let Some(all) = kept.partitions.get(about.name) {
+            if let Some(all) = saved.partitions.get(about.name) {
                 self.partitions.insert(about.name, all.clone());
             }
         }
-        let event = kept
+        let event = saved
             .largest
             .get("event")
             .map(|last| ((Counter::Call, "event"), *last));
         self.largest.extend(event);
-        let counted = kept.counted.into_iter().map(SavedCount::restored);
+        let counted = saved.counted.into_iter().map(SavedCount::restored);
         self.counted = counted
             .collect::<std::result::Result<_, _>>()
             .map_err(io::Error::other)?;
-        self.columns = kept.columns;
-        self.extent.resume(kept.extent);
+        self.columns = saved.columns;
+        self.extent.resume(saved.extent);
         Ok(())
     }
 
     /// Deletes the file of a complete run.
-    pub(super) fn forget(&self) -> Result<()> {
-        match self.keeping.map(|keeping| fs::remove_file(&keeping.path)) {
+    pub(super) fn delete_resume_file(&self) -> Result<()> {
+        match self
+            .resume_file
+            .map(|resume_file| fs::remove_file(&resume_file.path))
+        {
             Some(Err(cause)) if cause.kind() != io::ErrorKind::NotFound => {
                 Err(OperatorError::Progress(cause))
             }

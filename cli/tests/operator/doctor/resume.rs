@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use operator::import::CancellationToken;
-use operator::{Diagnosis, Keeping, OperatorError};
+use operator::{Diagnosis, OperatorError, ResumeFile};
 use serde_json::json;
 
 use super::{bench, id};
@@ -17,7 +17,7 @@ fn damaged() -> Bench {
         let mut keys = items
             .iter()
             .filter_map(|item| Some((item["pk"]["S"].as_str()?, item["sk"]["S"].as_str()?)));
-        keys.find(|(pk, _)| pk.starts_with(prefix)).expect(prefix)
+        keys.find(|(pk, _)| pk.starts_with(prefix)).unwrap()
     };
     let (pk, sk) = of("acme#board#3#31");
     bench.delete(pk, sk);
@@ -33,14 +33,17 @@ async fn in_pages(bench: &Bench, path: &std::path::Path) -> (Diagnosis, usize) {
     let operator = bench.operator().await;
     let stop = CancellationToken::default();
     stop.ask();
-    let keeping = Keeping {
+    let resume_file = ResumeFile {
         path: path.to_owned(),
         table: "funil".to_owned(),
         stop,
     };
     for stops in 0.. {
         assert!(stops < 100, "no progress");
-        match operator.doctor_keeping(false, &|_| {}, Some(&keeping)).await {
+        match operator
+            .resumable_doctor(false, &|_| {}, Some(&resume_file))
+            .await
+        {
             Ok(diagnosis) => return (diagnosis, stops),
             Err(OperatorError::Stopped) => assert!(path.exists()),
             Err(error) => panic!("{error}"),
@@ -82,13 +85,15 @@ fn the_state_of_another_run_is_refused() {
     runtime.block_on(async {
         let stop = CancellationToken::default();
         stop.ask();
-        let keeping = Keeping {
+        let resume_file = ResumeFile {
             path: path.clone(),
             table: "funil".to_owned(),
             stop,
         };
         let operator = bench.operator().await;
-        let stopped = operator.doctor_keeping(false, &|_| {}, Some(&keeping)).await;
+        let stopped = operator
+            .resumable_doctor(false, &|_| {}, Some(&resume_file))
+            .await;
         assert!(matches!(stopped, Err(OperatorError::Stopped)));
     });
     let path = path.to_str().unwrap();
