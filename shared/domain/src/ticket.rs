@@ -148,7 +148,7 @@ impl Ticket {
         }
     }
 
-    /// The ticket with another lead. The name of the former lead, if present, is replaced (C-100).
+    /// The ticket with another lead, changed at `now`. The name of the former lead, if present, is replaced (C-100).
     #[must_use]
     pub fn of_lead(self, lead: &Lead, now: Timestamp) -> Self {
         let name = Some(lead.fullname()).filter(|name| !name.is_empty());

@@ -54,7 +54,7 @@ impl Doctor<'_> {
     }
 }
 
-/// The markers that excuse a wrong copy. Empty if the source cannot be read, which the check reports.
+/// The markers that excuse a wrong copy. Empty if record or source cannot be decoded, which the check reports.
 fn markers(operator: &Operator, rule: RuleRef, record: &Item, source: Option<&Item>) -> Vec<Key> {
     rule.markers(operator.keys(), record, source).unwrap_or_default()
 }

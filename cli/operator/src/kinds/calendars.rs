@@ -180,7 +180,8 @@ impl Taken {
 
 impl Operator {
     /// Adds the remedy to the reasons of refused lines that wait in a circle for each other's names. `refused` are indices
-    /// of `lines` and `outcomes`. If both names of a line are taken, it waits only for the first.
+    /// of `lines` and `outcomes`. Follows only the first taken name of a line: a circle through its second one gets no
+    /// remedy.
     async fn explain_circles(
         &self,
         lines: &[&Dated<Calendar>],
@@ -208,7 +209,7 @@ impl Operator {
         };
         for (at, calendar) in refused_lines() {
             let id = calendar.id;
-            // A walk that enters a circle without its start would never end, so its length is limited.
+            // A walk may end in a circle without the line it began at. It would never end, so its length is limited.
             let mut walk = std::iter::successors(waits_for(&id), waits_for).take(blocked.len());
             if !walk.any(|other| other == id) {
                 continue;

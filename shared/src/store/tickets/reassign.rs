@@ -247,12 +247,13 @@ impl Writer {
         }
     }
 
-    /// The next version of a ticket's record, with the new lead unless the ticket already has it. `erases` as in
-    /// [`Self::move_ticket`].
+    /// The next version of a ticket's record, with the new lead. A ticket that already has this lead is not changed.
+    /// `erases` also erases the data of the former lead, which was deleted.
     fn with_lead(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
         let mut next = stored.next(stored.value.clone());
         next.edited = true;
-        // An earlier transaction or an import gave the ticket this lead. Only its files remain, so its date of change stays.
+        // An earlier transaction or an import gave the ticket this lead. Only files are still to be moved, so the ticket
+        // keeps its date of change.
         if stored.ticket.lead_relation == Some(new.id) {
             return next;
         }
