@@ -133,7 +133,7 @@ pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     };
     let next = match cause.kind() {
         io::ErrorKind::NotFound => "check its name",
-        io::ErrorKind::IsADirectory => "name a file of lines, as funil export writes it",
+        io::ErrorKind::IsADirectory => "name a file in it",
         io::ErrorKind::PermissionDenied => "make it readable for you",
         io::ErrorKind::StorageFull => {
             "make room in the temporary directory, or name the file instead of piping it"

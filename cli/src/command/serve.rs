@@ -23,6 +23,9 @@ Examples:
   funil serve --dynamodb-key local --dynamodb-secret - < secret
   funil --endpoint http://127.0.0.1:8000 serve
 
+Ctrl-C loses nothing, and kill -9 nothing that was acknowledged. A power failure may lose the last writes, but does not
+damage the data.
+
 The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less. On a terminal it has one short line
 for each request, with the reason if it was refused; --log json prints the lines that machines get. NO_COLOR=1 prints it
 without colours.";

@@ -182,9 +182,7 @@ fn missing_files() {
     let directory = folder.path().display().to_string();
     assert_says(
         &import(&directory),
-        &format!(
-            "{directory} cannot be read: Is a directory (os error 21); name a file of lines, as funil export writes it"
-        ),
+        &format!("{directory} cannot be read: Is a directory (os error 21); name a file in it"),
     );
     let (export, copy) = ("export --instance acme --output", at("absent/copy"));
     let nowhere = bench.funil(&format!("{export} {copy}"));

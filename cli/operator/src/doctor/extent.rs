@@ -33,7 +33,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// What a later run needs to go on.
+    /// The progress from which a later run resumes.
     pub fn progress(&self) -> [u64; 3] {
         [self.done, self.before, self.scanned]
     }

@@ -203,13 +203,15 @@ impl Operator {
         let blocked: BTreeMap<_, (&Calendar, Taken)> = refused_lines().filter_map(taken_name).collect();
         let waits_for = |id: &CalendarId| {
             let (calendar, Taken { name, by }) = blocked.get(id)?;
-            let (line_of_holder, _) = blocked.get(by)?;
-            let releases_name = name.of(line_of_holder) != name.of(calendar);
-            releases_name.then_some(*by)
+            let (holder, _) = blocked.get(by)?;
+            // A holder that keeps the name is a conflict that no order of imports resolves.
+            let gives_up_name = name.of(holder) != name.of(calendar);
+            gives_up_name.then_some(*by)
         };
         for (at, calendar) in refused_lines() {
             let id = calendar.id;
-            // A walk may end in a circle without the line it began at. It would never end, so its length is limited.
+            // A walk may lead into a circle that does not contain this line. Its length is limited, because it would not end
+            // there.
             let mut walk = std::iter::successors(waits_for(&id), waits_for).take(blocked.len());
             if !walk.any(|other| other == id) {
                 continue;

@@ -247,10 +247,11 @@ impl Writer {
         }
     }
 
-    /// The next version of a ticket's record, with the new lead. A ticket that already has this lead is not changed.
-    /// `erases` also erases the data of the former lead, which was deleted.
+    /// The next version of a ticket's record, with the new lead. If the ticket already has this lead, its fields stay, but
+    /// the record still gets a new version. `erases` also erases the data of the former lead, which was deleted.
     fn with_lead(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
         let mut next = stored.next(stored.value.clone());
+        // The API made this change, also if an import gave the ticket the lead.
         next.edited = true;
         // An earlier transaction or an import gave the ticket this lead. Only files are still to be moved, so the ticket
         // keeps its date of change.
