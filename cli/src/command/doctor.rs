@@ -50,7 +50,8 @@ pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure>
     });
     let diagnosis = diagnose(&operator, doctor.repair, resume_file.as_ref(), global).await;
     let diagnosis = diagnosis.map_err(|error| {
-        let is_saved = resume_file.is_some_and(|file| file.path.exists());
+        let is_usable = !matches!(error, OperatorError::Progress(_));
+        let is_saved = is_usable && resume_file.is_some_and(|file| file.path.exists());
         let next = if is_saved {
             "; rerun the command to resume"
         } else {

@@ -151,13 +151,12 @@ impl Doctor<'_> {
         let mut file = BufReader::new(file);
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
-        let saved: SavedRun = serde_json::from_slice(&line)?;
+        let unusable =
+            |reason: String| io::Error::other(format!("{reason}; delete it, or name another file"));
+        let saved: SavedRun =
+            serde_json::from_slice(&line).map_err(|cause| unusable(format!("it is damaged: {cause}")))?;
         if saved.run != self.run_name(resume_file) {
-            let text = format!(
-                "it belongs to another run ({}); delete it, or name another file",
-                saved.run
-            );
-            return Err(io::Error::other(text));
+            return Err(unusable(format!("it belongs to another run ({})", saved.run)));
         }
         let mut notes = Vec::new();
         file.read_to_end(&mut notes)?;

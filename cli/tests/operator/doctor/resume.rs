@@ -75,9 +75,9 @@ async fn a_run_that_stops_after_each_page_finds_the_same() {
     assert!(!path.exists(), "a complete run leaves no file");
 }
 
-/// The file of another run is refused, and stays.
+/// The file of another run and a damaged one are refused, and stay.
 #[test]
-fn the_state_of_another_run_is_refused() {
+fn an_unusable_file_is_refused() {
     let bench = bench();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
@@ -104,4 +104,13 @@ fn the_state_of_another_run_is_refused() {
         .funil(&format!("doctor --instance acme --state {path}"))
         .done();
     assert!(same.out.starts_with("0 differences"), "{same:?}");
+    std::fs::write(path, "{").unwrap();
+    let damaged = bench.funil(&format!("doctor --instance acme --state {path}"));
+    assert!(
+        damaged
+            .err
+            .trim_end()
+            .ends_with("delete it, or name another file"),
+        "{damaged:?}"
+    );
 }
