@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use database::Database;
 use shared::environment::Environment;
 use shared::http::{App, Origins, RouteGroup, service, unreadable};
 use shared::jobs::webhook_client::WebhookClient;
@@ -19,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::demo::{self, Demo, DemoError};
-use crate::engine::{AccessKey, Database, Engine, EngineError};
+use crate::engine::{AccessKey, Engine, EngineError};
 use crate::listen::{self, Limits, Reword};
 use crate::panel;
 
@@ -200,7 +201,7 @@ async fn open(options: &Options, environment: &Environment) -> Result<(Store, Op
         ));
     }
     let (file, lock) = private_file(&options.data)?;
-    let database = Database::in_file(&file)?;
+    let database = Database::in_file(&file).map_err(EngineError::from)?;
     let open = |dynamodb: &Dynamodb| Engine::open(database.clone(), dynamodb.address, dynamodb.key.clone());
     let port = options.dynamodb.as_ref().map(open).transpose()?;
     let store = Store::embedded(Arc::new(database.clone()), table, environment.clone());

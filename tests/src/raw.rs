@@ -12,7 +12,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use funil::engine::Database;
+use database::Database;
 use serde_json::{Value, json};
 use shared::directory::Directory;
 use shared::store::embedded::EmbeddedEngine as _;

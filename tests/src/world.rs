@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use funil::engine::{Database, Engine};
+use database::Database;
+use funil::engine::Engine;
 use http::StatusCode;
 use operator::kinds::{Calls, Leads};
 use operator::{Operator, RecordPages};

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use database::Database;
 use indicatif::ProgressBar;
 use operator::{Operator, UnreadableRecords, progress};
 use serde_json::json;
 use shared::instance::InstanceName;
 
 use super::{Answer, Failure, Global, interrupt};
-use crate::engine::Database;
 use operator::export::{self, Counts};
 use operator::import::{self, CancellationToken, ImportReport, Source};
 

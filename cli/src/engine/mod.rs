@@ -1,107 +1,26 @@
-//! The embedded engine: a DynamoDB-compatible database on this machine, kept in a file or in memory.
-//!
-//! The service in the same process calls the [`Database`] directly. An [`Engine`] serves it to other programs.
+//! The embedded database on its own port, for `funil --endpoint` and `sam local`.
 
-mod large;
-mod operations;
 mod port;
 mod signature;
-mod sweep;
-#[cfg(test)]
-mod testing;
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::{Arc, RwLock};
+
+use database::DatabaseError;
 
 pub use port::Engine;
 pub use signature::AccessKey;
-
-/// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
-/// elsewhere.
-const HAS_DEFAULTS: bool = option_env!("LIBSQLITE3_FLAGS").is_some();
 
 /// Error of the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The file cannot be opened.
-    #[error("the engine's file cannot be opened: {0}")]
-    Open(String),
+    #[error(transparent)]
+    Open(#[from] DatabaseError),
     /// The address is in use or not on this machine.
     #[error("cannot listen on {0}: {1}")]
     Bind(SocketAddr, io::Error),
     /// The system does not create a thread.
     #[error("the engine cannot run: {0}")]
     Run(#[from] io::Error),
-}
-
-/// An open database. Clones share it.
-#[derive(Clone)]
-pub struct Database {
-    engine: dynoxide::Database,
-    /// Read-locked by ordinary calls, write-locked by a large transaction.
-    writing: Arc<RwLock<()>>,
-}
-
-impl Database {
-    /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last writes
-    /// and leaves the file intact, because the log is synced before each checkpoint (`synchronous=NORMAL` with WAL).
-    ///
-    /// # Errors
-    /// [`EngineError::Open`] if the file is not the engine's.
-    pub fn in_file(path: &Path) -> Result<Self, EngineError> {
-        let path = path
-            .to_str()
-            .ok_or_else(|| EngineError::Open("its path is not UTF-8".to_owned()))?;
-        let open = || {
-            let database = dynoxide::Database::new(path)?;
-            if !HAS_DEFAULTS {
-                // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk. It also
-                // reduces the cache to 2 MB.
-                database.disable_bulk_loading()?;
-            }
-            Ok(database)
-        };
-        Self::opened(open())
-    }
-
-    /// Opens a database in memory, dropped with its last clone.
-    ///
-    /// # Errors
-    /// [`EngineError::Open`] if there is not enough memory.
-    pub fn in_memory() -> Result<Self, EngineError> {
-        Self::opened(dynoxide::Database::memory())
-    }
-
-    fn opened(engine: dynoxide::Result<dynoxide::Database>) -> Result<Self, EngineError> {
-        let engine = engine.map_err(|cause| EngineError::Open(cause.to_string()))?;
-        Ok(Self {
-            engine,
-            writing: Arc::default(),
-        })
-    }
-
-    /// Deletes the items that expired before Unix second `now`. Reads only the partitions of the table that begin with
-    /// one of the prefixes.
-    pub fn sweep(&self, table: &str, prefixes: &[String], now: i64) {
-        for prefix in prefixes {
-            if let Err(cause) = sweep::sweep(self, table, prefix, now) {
-                tracing::warn!(cause, "expired items could not be deleted");
-            }
-        }
-    }
-}
-
-impl fmt::Debug for Database {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Database(…)")
-    }
-}
-
-impl shared::store::embedded::EmbeddedEngine for Database {
-    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
-        operations::answer(&self.engine, &self.writing, operation, body)
-    }
 }

@@ -12,6 +12,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
+use database::Database;
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, StatusCode};
 use shared::environment::Environment;
@@ -19,7 +20,7 @@ use shared::store::embedded::EmbeddedEngine as _;
 use tokio::sync::oneshot;
 
 use super::signature::Unsigned;
-use super::{AccessKey, Database, EngineError};
+use super::{AccessKey, EngineError};
 use crate::listen::{self, Limits};
 
 /// Maximum bytes of a request, as on DynamoDB.

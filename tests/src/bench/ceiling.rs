@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use funil::engine::Database;
+use database::Database;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use shared::environment::Environment;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use funil::engine::Database;
+use database::Database;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use indicatif::ProgressBar;

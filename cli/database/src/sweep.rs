@@ -3,9 +3,9 @@
 //! key.
 
 use serde_json::{Value, json};
-use shared::store::embedded::EmbeddedEngine as _;
+use table::embedded::EmbeddedEngine as _;
 
-use super::Database;
+use crate::Database;
 
 /// Items read at a time.
 const PAGE: usize = 100;
@@ -66,7 +66,7 @@ fn call(database: &Database, operation: &str, request: &Value) -> Result<Value, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::testing::{call, table};
+    use crate::testing::{call, table};
 
     const NOW: i64 = 1_000;
 

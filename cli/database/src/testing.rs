@@ -1,9 +1,9 @@
 //! An engine with an empty table, for tests.
 
 use serde_json::{Value, json};
-use shared::store::embedded::EmbeddedEngine as _;
+use table::embedded::EmbeddedEngine as _;
 
-use super::Database;
+use crate::Database;
 
 /// One call: status and body.
 pub fn call(database: &Database, operation: &str, body: &Value) -> (u16, Value) {

@@ -15,7 +15,7 @@ use dynoxide::actions::transact_write_items::{
 use dynoxide::errors::CancellationReason;
 use dynoxide::types::{MAX_ITEM_SIZE, item_size};
 use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
-use shared::store::embedded::MAX_EMBEDDED_WRITES;
+use table::embedded::MAX_EMBEDDED_WRITES;
 
 /// Maximum actions of the engine's own transaction.
 pub const MAX_ENGINE_WRITES: usize = 100;
@@ -242,8 +242,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::engine::Database;
-    use crate::engine::testing::{call, table};
+    use crate::Database;
+    use crate::testing::{call, table};
 
     fn transact(database: &Database, actions: &[Value]) -> (u16, Value) {
         call(

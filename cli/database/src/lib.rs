@@ -1,0 +1,94 @@
+//! The embedded database: DynamoDB's API on SQLite, in a file or in memory.
+//!
+//! A crate of its own, because it is compiled with more optimisation than the rest of the command: its reading and writing of
+//! JSON is a part of every request.
+
+mod large;
+mod operations;
+mod sweep;
+#[cfg(test)]
+mod testing;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, RwLock};
+
+use table::embedded::EmbeddedEngine;
+
+/// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
+/// elsewhere.
+const HAS_DEFAULTS: bool = option_env!("LIBSQLITE3_FLAGS").is_some();
+
+/// A database that cannot be opened, with the engine's reason.
+#[derive(Debug, thiserror::Error)]
+#[error("the engine's file cannot be opened: {0}")]
+pub struct DatabaseError(String);
+
+/// An open database. Clones share it.
+#[derive(Clone)]
+pub struct Database {
+    engine: dynoxide::Database,
+    /// Read-locked by ordinary calls, write-locked by a large transaction.
+    writing: Arc<RwLock<()>>,
+}
+
+impl Database {
+    /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last writes
+    /// and leaves the file intact, because the log is synced before each checkpoint (`synchronous=NORMAL` with WAL).
+    ///
+    /// # Errors
+    /// [`DatabaseError`] if the file is not the engine's.
+    pub fn in_file(path: &Path) -> Result<Self, DatabaseError> {
+        let path = path
+            .to_str()
+            .ok_or_else(|| DatabaseError("its path is not UTF-8".to_owned()))?;
+        let open = || {
+            let database = dynoxide::Database::new(path)?;
+            if !HAS_DEFAULTS {
+                // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk. It also
+                // reduces the cache to 2 MB.
+                database.disable_bulk_loading()?;
+            }
+            Ok(database)
+        };
+        Self::opened(open())
+    }
+
+    /// Opens a database in memory, dropped with its last clone.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] if there is not enough memory.
+    pub fn in_memory() -> Result<Self, DatabaseError> {
+        Self::opened(dynoxide::Database::memory())
+    }
+
+    fn opened(engine: dynoxide::Result<dynoxide::Database>) -> Result<Self, DatabaseError> {
+        let engine = engine.map_err(|cause| DatabaseError(cause.to_string()))?;
+        Ok(Self {
+            engine,
+            writing: Arc::default(),
+        })
+    }
+
+    /// Deletes the items that expired before Unix second `now`. Reads only the partitions of the table that begin with
+    /// one of the prefixes.
+    pub fn sweep(&self, table: &str, prefixes: &[String], now: i64) {
+        for prefix in prefixes {
+            if let Err(cause) = sweep::sweep(self, table, prefix, now) {
+                tracing::warn!(cause, "expired items could not be deleted");
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Database(…)")
+    }
+}
+
+impl EmbeddedEngine for Database {
+    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
+        operations::answer(&self.engine, &self.writing, operation, body)
+    }
+}
