@@ -60,10 +60,12 @@ pub fn begin() {
 /// If either leaks.
 pub fn answer(asked: &str, headers: &HeaderMap, body: &[u8]) {
     let values = headers.values().map(HeaderValue::as_bytes);
-    for text in values.chain([body]).map(String::from_utf8_lossy) {
-        let told = INSIDE.iter().find(|word| text.contains(*word));
-        assert_eq!(told, None, "{asked} was told what is inside: {text}");
-    }
+    // Not `str::contains`, which takes a sixth of the time of a test without optimisation.
+    let text = values.chain([body]).collect::<Vec<_>>().join(&b'\n');
+    let is_in = |word: &&&str| memchr::memmem::find(&text, word.as_bytes()).is_some();
+    let told = INSIDE.iter().find(is_in);
+    let text = || String::from_utf8_lossy(&text);
+    assert_eq!(told, None, "{asked} was told what is inside: {}", text());
     let leaks = LEAKS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     assert!(leaks.is_empty(), "the log holds what it must not: {leaks:?}");
 }

@@ -137,6 +137,15 @@ impl World {
         world
     }
 
+    /// A world with the same time and items on another engine. Requires an engine of the world's own.
+    pub async fn copy(&self) -> Self {
+        let copy = Self::own().await;
+        copy.raw().put_all(&self.raw().items());
+        copy.clock.set(self.clock.get());
+        copy.store.check_format().await.expect("the format is read");
+        copy
+    }
+
     /// The raw table. Requires an engine of the world's own.
     pub fn raw(&self) -> RawTable {
         match self.engine.as_ref().expect("an engine") {

@@ -7,11 +7,12 @@ use futures_util::future::join_all;
 use serde_json::json;
 use shared::ids::CallId;
 use shared::store::Store;
-use shared::store::testing::faults::{Fault, FaultPlan};
+use shared::store::testing::faults::Fault;
 use tests::people::user;
 use tests::{ACME, World};
 
 use super::{MARIA, automation, call, lead_of, opportunities, outbox, receive, world};
+use crate::faults::{Calls, dying};
 
 async fn two_automations() -> World {
     let first = json!([
@@ -76,31 +77,24 @@ async fn concurrent_calls_of_one_lead_all_count() {
     is_done(&world, 6, "six calls").await;
 }
 
-/// The first `lived` attempts succeed, the next one gets `last`, then all fail.
-pub fn dying(lived: usize, last: Fault, met: &Arc<AtomicUsize>) -> FaultPlan {
-    let met = Arc::clone(met);
-    Arc::new(move |_| match met.fetch_add(1, Ordering::Relaxed) {
-        at if at < lived => None,
-        at if at == lived => Some(last),
-        _ => Some(Fault::FailedBefore),
-    })
-}
-
 #[tokio::test]
 async fn actions_happen_once_despite_a_crash_at_any_call() {
+    let stage = two_automations().await;
+    receive(&stage, &call("INCOMING", MARIA)).await;
+    let (world, calls) = (stage.copy().await, Calls::default());
+    let healthy = world.store.clone().with_faults(calls.recorded());
+    assert!(run_one(&healthy, &world, 1).await);
+    assert!(calls.count() > 10);
     for last in [Fault::FailedBefore, Fault::FailedAfter, Fault::Throttled] {
-        for lived in 0.. {
-            let world = two_automations().await;
-            receive(&world, &call("INCOMING", MARIA)).await;
+        for lived in calls.lives() {
+            let world = stage.copy().await;
             let met = Arc::new(AtomicUsize::new(0));
             let mortal = world.store.clone().with_faults(dying(lived, last, &met));
             let survived = run_one(&mortal, &world, 1).await;
             assert!(run_one(&world.store, &world, 1).await);
             is_done(&world, 1, &format!("{last:?} after {lived}")).await;
-            if survived {
-                assert!(met.load(Ordering::Relaxed) <= lived && lived > 10);
-                break;
-            }
+            assert_eq!(survived, met.load(Ordering::Relaxed) <= lived);
+            assert_eq!(survived, lived == calls.count());
         }
     }
 }

@@ -33,7 +33,7 @@ async fn change(world: &World, wallet: &Wallet, method: &str, path: &str, body: 
 async fn ranks_are_exact_after_races() {
     let world = World::new().await;
     let table = world.raw();
-    add_leads(&world.operator(ACME), scattered(1_800)).await;
+    add_leads(&world.operator(ACME), scattered(1_200)).await;
     let mut wallets = Vec::new();
     for viewer in VIEWERS {
         wallets.push(world.known(viewer).await);
@@ -44,7 +44,7 @@ async fn ranks_are_exact_after_races() {
         let world = world.beside().with_faults(bad_moments(4));
         let admin = &wallets[0];
         let changes = (0..8_u64).map(async |part| {
-            for n in (1 + part..1_800).step_by(31) {
+            for n in (1 + part..1_200).step_by(31) {
                 let lead = format!("/leads/{}", id(n));
                 let (method, path, body) = match n % 4 {
                     0 => ("DELETE", lead.as_str(), Value::Null),
@@ -67,7 +67,7 @@ async fn ranks_are_exact_after_races() {
             let mut round = 0;
             while !over.load(Ordering::Relaxed) {
                 round += 1;
-                let page = 6 + round % 6;
+                let page = 6 + round % 3;
                 let uri = format!("/leads?i=acme&limit={LIMIT}&page={page}");
                 let send = async || {
                     let request = world.get(&uri).with(wallet);

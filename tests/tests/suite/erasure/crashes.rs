@@ -5,30 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use shared::store::testing::faults::{Fault, FaultPlan};
+use shared::store::Store;
+use shared::store::testing::faults::Fault;
 use tests::{Wallet, World};
 
 use super::{PERSON, betrayed, erase, exported, is_erased, stage, tend};
 use crate::delete_leads_id::delete;
+use crate::faults::{Calls, dying};
 
-/// The process dies at its `nth` call, so later calls do not arrive. If that call is executed, its response
-/// is lost. Calls are counted.
-fn dying(nth: usize, carried_out: bool, count: &Arc<AtomicUsize>) -> FaultPlan {
-    let count = count.clone();
-    Arc::new(move |operation| {
-        let call = count.fetch_add(1, Ordering::Relaxed) + 1;
-        if call < nth {
-            return None;
-        }
-        // The SDK's retries fail too.
-        let happens = carried_out && call == nth && operation != "Query";
-        Some(if happens {
-            Fault::FailedAfter
-        } else {
-            Fault::FailedBefore
-        })
-    })
-}
+/// What the last call of a process gets: it does not arrive, or is carried out without a response.
+const LAST: [Fault; 2] = [Fault::FailedBefore, Fault::FailedAfter];
 
 /// The person is not in a list, by id, or in an export.
 async fn nothing_is_shown(world: &World, wallet: &Wallet) {
@@ -54,35 +40,36 @@ async fn nothing_is_shown(world: &World, wallet: &Wallet) {
 /// The lead is deleted or not, never partly; a repeated request deletes it.
 #[tokio::test]
 async fn a_crash_in_a_deletion_leaves_no_partial_state() {
-    for carried_out in [false, true] {
-        for nth in 1.. {
-            let world = stage().await;
-            let wallet = world.wallet(7).await;
-            let calls = Arc::new(AtomicUsize::new(0));
-            let world = world.with_faults(dying(nth, carried_out, &calls));
+    let (stage, calls) = (stage().await, Calls::default());
+    let wallet = stage.wallet(7).await;
+    let healthy = stage.copy().await.with_faults(calls.recorded());
+    assert_eq!(delete(&healthy, &wallet, &PERSON.to_string()).await.status, 200);
+    assert!(calls.count() > 2, "a deletion is more than one call");
+    for last in LAST {
+        for lived in calls.lives() {
+            let world = stage.copy().await;
+            let met = Arc::new(AtomicUsize::new(0));
+            let world = world.with_faults(dying(lived, last, &met));
             let answer = delete(&world, &wallet, &PERSON.to_string()).await;
             let world = world.with_faults(Arc::new(|_| None));
             let again = delete(&world, &wallet, &PERSON.to_string()).await;
             if answer.status == 500 {
                 answer.is(500, &json!({ "error": "Internal error" }));
                 let happened = again.status == 404;
-                assert!(happened || again.status == 200, "{nth}: {}", again.body);
-                assert!(!happened || carried_out, "{nth}");
+                assert!(happened || again.status == 200, "{lived}: {}", again.body);
+                assert!(!happened || last == Fault::FailedAfter, "{lived}");
             } else {
                 assert_eq!(
                     (answer.status.as_u16(), again.status.as_u16()),
                     (200, 404),
-                    "{nth}"
+                    "{lived}"
                 );
             }
             world.is_sound().await;
             nothing_is_shown(&world, &wallet).await;
             erase(&world).await;
             is_erased(&world).await;
-            if calls.load(Ordering::Relaxed) < nth {
-                assert!(nth > 2, "a deletion is more than one call");
-                break;
-            }
+            assert!(lived < calls.count() || answer.status == 200);
         }
     }
 }
@@ -91,31 +78,38 @@ async fn a_crash_in_a_deletion_leaves_no_partial_state() {
 /// (C-84).
 #[tokio::test]
 async fn a_crash_in_an_erasure_is_completed() {
-    for carried_out in [false, true] {
-        for nth in 1.. {
-            let world = stage().await;
-            let wallet = world.wallet(7).await;
-            super::delete_person(&world, &wallet).await;
-            let calls = Arc::new(AtomicUsize::new(0));
-            let dead = world.store.clone().with_faults(dying(nth, carried_out, &calls));
-            let mut died = false;
-            for _ in 0..2 {
-                died |= maintenance::tend(&dead).await.is_err();
-                if calls.load(Ordering::Relaxed) >= nth {
-                    break;
-                }
-                world.clock.set(world.clock.get().plus_seconds(60));
+    let (stage, calls) = (stage().await, Calls::default());
+    let wallet = stage.wallet(7).await;
+    super::delete_person(&stage, &wallet).await;
+    let world = stage.copy().await;
+    let healthy = world.store.clone().with_faults(calls.recorded());
+    let is_completed = async |world: &World, store: &Store, is_over: &dyn Fn() -> bool| {
+        let mut died = false;
+        for _ in 0..2 {
+            died |= maintenance::tend(store).await.is_err();
+            if is_over() {
+                break;
             }
+            world.clock.set(world.clock.get().plus_seconds(60));
+        }
+        !died
+    };
+    assert!(is_completed(&world, &healthy, &|| false).await);
+    assert!(calls.count() > 20, "an erasure has only {} calls", calls.count());
+    for last in LAST {
+        for lived in calls.lives() {
+            let world = stage.copy().await;
+            let met = Arc::new(AtomicUsize::new(0));
+            let dead = world.store.clone().with_faults(dying(lived, last, &met));
+            let is_over = || met.load(Ordering::Relaxed) > lived;
+            let completed = is_completed(&world, &dead, &is_over).await;
             nothing_is_shown(&world, &wallet).await;
             world.is_sound().await;
             tend(&world).await;
             nothing_is_shown(&world, &wallet).await;
             erase(&world).await;
             is_erased(&world).await;
-            if calls.load(Ordering::Relaxed) < nth {
-                assert!(!died && nth > 20, "an erasure has only {nth} calls");
-                break;
-            }
+            assert!(completed || lived < calls.count());
         }
     }
 }

@@ -9,10 +9,12 @@ mod lost_answers;
 mod matrix;
 mod ticket_races;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use shared::store::testing::faults::{Fault, FaultPlan};
+
+use crate::model::tries_every_case;
 
 /// Attempts of the SDK at one call.
 pub const SDK_ATTEMPTS: usize = 4;
@@ -55,4 +57,44 @@ pub fn either(one: FaultPlan, other: FaultPlan) -> FaultPlan {
 
 pub fn none() -> FaultPlan {
     Arc::new(|_| None)
+}
+
+/// The process dies: the first `lived` attempts succeed, the next one gets `last`, and later ones do not arrive.
+pub fn dying(lived: usize, last: Fault, met: &Arc<AtomicUsize>) -> FaultPlan {
+    let met = Arc::clone(met);
+    Arc::new(move |_| match met.fetch_add(1, Ordering::Relaxed) {
+        at if at < lived => None,
+        at if at == lived => Some(last),
+        _ => Some(Fault::FailedBefore),
+    })
+}
+
+/// The operations of a process without faults.
+#[derive(Clone, Default)]
+pub struct Calls(Arc<Mutex<Vec<String>>>);
+
+impl Calls {
+    pub fn recorded(&self) -> FaultPlan {
+        let calls = self.clone();
+        Arc::new(move |operation| {
+            calls.0.lock().expect("no panic").push(operation.to_owned());
+            None
+        })
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.lock().expect("no panic").len()
+    }
+
+    /// How many of the calls a process lives through. Between two writes the table stays as it is, so the ordinary run lets it
+    /// die at each write and each sixth read, `EVERY_CASE=1` at each call. The last one lives through all.
+    pub fn lives(&self) -> Vec<usize> {
+        let calls = self.0.lock().expect("no panic");
+        let reads = ["BatchGetItem", "GetItem", "Query", "Scan"];
+        let is_tried = |at: &usize| {
+            let writes = calls.get(*at).is_none_or(|call| !reads.contains(&call.as_str()));
+            writes || at.is_multiple_of(6) || tries_every_case()
+        };
+        (0..=calls.len()).filter(is_tried).collect()
+    }
 }

@@ -228,7 +228,7 @@ async fn pending_work_of_a_previous_build_is_completed() {
 }
 
 /// The next migration completes one that was interrupted after any call. The ordinary run interrupts after the
-/// first calls and then after every sixtieth on average, `EVERY_CASE=1` after each.
+/// first calls and then after every 120th on average, `EVERY_CASE=1` after each.
 #[tokio::test]
 async fn an_interrupted_migration_is_completed_by_the_next() {
     for (format, text) in KEPT {
@@ -262,7 +262,7 @@ async fn interrupted_migrations(format: u32, kept: &Kept) {
             break;
         }
         let is_near = at < 4 || tries_every_case();
-        at += 1 + usize::try_from(if is_near { 0 } else { dice.below(119) }).expect("small");
+        at += 1 + usize::try_from(if is_near { 0 } else { dice.below(239) }).expect("small");
     }
     assert!(at > 2, "{at}");
 }

@@ -85,7 +85,7 @@ async fn edit(world: &World, wallet: &Wallet, method: &str, path: &str, body: &V
 async fn every_page_is_that_of_a_walk() {
     let world = World::new().await;
     let table = world.raw();
-    add_leads(&world.operator(ACME), scattered(2_400)).await;
+    add_leads(&world.operator(ACME), scattered(1_600)).await;
     assert_eq!(counted(&table), Vec::<Value>::new());
     pages_are_those_of_a_walk(&world, "first").await;
     assert!(counted(&table).len() > 12, "{:?}", counted(&table));

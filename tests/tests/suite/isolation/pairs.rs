@@ -25,7 +25,7 @@ use shapes::{LISTS, READS, Shape, WRITES, all};
 use shops::{SHOPS, Shop, USERS, common};
 
 /// Pairs of one run.
-const PAIRS: u64 = 5_000;
+const PAIRS: u64 = 2_500;
 /// Pairs between comparisons of the exports.
 const EVERY: u64 = 10_000;
 /// Idempotency keys that all instances use.

@@ -6,7 +6,7 @@ mod flood;
 mod hostile;
 mod opportunities;
 mod refusals;
-mod ten_thousand;
+mod thousands;
 
 use serde_json::Value;
 use tests::World;

@@ -151,7 +151,7 @@ async fn ranges_are_counted_exactly() {
     let (world, mut all) = world().await;
     let dice = Dice::new(31);
     for zone in ZONES {
-        compare(&world, &all, zone, &dice, 4).await;
+        compare(&world, &all, zone, &dice, 2).await;
     }
     change(&world, &mut all).await;
     compare(&world, &all, ZONES[1], &dice, 4).await;

@@ -1,11 +1,14 @@
 //! The sample world of the requests, and its table as a value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
+use funil::engine::Database;
 use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::settings::Rate;
+use shared::store::embedded::EmbeddedEngine;
 use tests::bookings::{FREE, booking, open_calendars};
 use tests::forms::add_form;
 use tests::labels::{add_loss_reasons, add_tags};
@@ -40,8 +43,9 @@ pub struct Cast {
     pub booked: Value,
 }
 
-/// The items of a table by key, each as canonical text.
-pub type Items = BTreeMap<String, String>;
+/// The items that differ from the table before the request, by key: partition key, space, sort key. Each is canonical text,
+/// or `None` if it was deleted.
+pub type Items = BTreeMap<String, Option<String>>;
 
 /// The items except the counters of ids.
 pub fn without_counters(items: &Items) -> Items {
@@ -58,18 +62,49 @@ fn without(items: &Items, kind: &str) -> Items {
     items.map(|(key, item)| (key.clone(), item.clone())).collect()
 }
 
+/// An engine that records the keys of all items in calls that may write.
+#[derive(Debug)]
+struct Recorder {
+    engine: Database,
+    written: Mutex<BTreeSet<(String, String)>>,
+}
+
+impl EmbeddedEngine for Recorder {
+    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
+        if !matches!(operation, "BatchGetItem" | "GetItem" | "Query" | "Scan") {
+            let request = serde_json::from_slice(body).expect("the request is JSON");
+            record(&request, &mut self.written.lock().expect("no panic"));
+        }
+        self.engine.answer(operation, body)
+    }
+}
+
+fn record(request: &Value, keys: &mut BTreeSet<(String, String)>) {
+    let key = |name: &str| Some(request.get(name)?.get("S")?.as_str()?.to_owned());
+    if let (Some(pk), Some(sk)) = (key("pk"), key("sk")) {
+        keys.insert((pk, sk));
+        return;
+    }
+    match request {
+        Value::Object(members) => members.values().for_each(|value| record(value, keys)),
+        Value::Array(values) => values.iter().for_each(|value| record(value, keys)),
+        _ => {}
+    }
+}
+
 /// A world on its own engine.
 pub struct Stage {
     pub world: World,
     table: RawTable,
+    recorder: Arc<Recorder>,
     /// The table before each request.
-    base: BTreeMap<String, Value>,
+    base: Arc<BTreeMap<String, Value>>,
 }
 
 impl Stage {
     /// `acme` with records of every kind.
     pub async fn set() -> (Self, Cast) {
-        let (world, table) = empty().await;
+        let (world, table, recorder) = empty().await;
         let operator = world.operator(ACME);
         settle(&operator).await;
         open_shop(&operator).await;
@@ -108,56 +143,79 @@ impl Stage {
         let booked = booked.send().await.body["data"].clone();
         world.store.refresh_reports().await.expect("they are refreshed");
         world.is_sound().await;
-        let base = keyed(table.items());
+        recorder.written.lock().expect("no panic").clear();
+        let base = Arc::new(keyed(table.items()));
         let cast = Cast {
             admin,
             seller,
             limited,
             booked,
         };
-        (Self { world, table, base }, cast)
+        let stage = Self {
+            world,
+            table,
+            recorder,
+            base,
+        };
+        (stage, cast)
     }
 
     /// The same on another engine.
     pub async fn again(&self) -> Self {
-        let (world, table) = empty().await;
-        let base = self.base.clone();
-        table.put_all(&base.values().cloned().collect::<Vec<_>>());
+        let (world, table, recorder) = empty().await;
+        table.put_all(&self.base.values().cloned().collect::<Vec<_>>());
         world.store.check_format().await.expect("it is read");
-        Self { world, table, base }
+        recorder.written.lock().expect("no panic").clear();
+        Self {
+            world,
+            table,
+            recorder,
+            base: Arc::clone(&self.base),
+        }
     }
 
-    /// The table before each request.
-    pub fn base(&self) -> Items {
-        told(&self.base)
-    }
-
-    /// The current table.
+    /// The current items that differ.
     pub fn items(&self) -> Items {
-        told(&keyed(self.table.items()))
-    }
-
-    /// Restores the table from its current state.
-    pub fn restore(&self, there: &Items, base: &Items) {
-        for (key, item) in there {
-            if base.get(key) != Some(item) {
-                let (pk, sk) = key.split_once(' ').expect("a key");
-                self.table.delete(pk, sk);
+        let mut items = Items::new();
+        for (pk, sk) in self.recorder.written.lock().expect("no panic").iter() {
+            let key = format!("{pk} {sk}");
+            let (is, was) = (self.table.get(pk, sk), self.base.get(&key));
+            let (is, was) = (is.as_ref().map(told), was.map(told));
+            if is != was && is_compared(&key) {
+                items.insert(key, is);
             }
         }
-        for (key, item) in base {
-            if there.get(key) != Some(item) {
-                let item = &self.base[key];
-                self.table.put(part(item, "pk"), part(item, "sk"), item);
+        items
+    }
+
+    /// Whether the whole table is as before.
+    pub fn is_restored(&self) -> bool {
+        let told = |items: &BTreeMap<String, Value>| -> BTreeMap<_, _> {
+            let items = items.iter().filter(|(key, _)| is_compared(key));
+            items.map(|(key, item)| (key.clone(), told(item))).collect()
+        };
+        told(&keyed(self.table.items())) == told(&self.base)
+    }
+
+    /// Restores the written items.
+    pub fn restore(&self) {
+        for (pk, sk) in std::mem::take(&mut *self.recorder.written.lock().expect("no panic")) {
+            match self.base.get(&format!("{pk} {sk}")) {
+                Some(item) => self.table.put(&pk, &sk, item),
+                None => self.table.delete(&pk, &sk),
             }
         }
     }
 }
 
-async fn empty() -> (World, RawTable) {
-    let world = World::own().await;
-    let table = world.raw();
-    (world, table)
+async fn empty() -> (World, RawTable, Arc<Recorder>) {
+    let engine = Database::in_memory().expect("an engine starts");
+    let recorder = Arc::new(Recorder {
+        engine: engine.clone(),
+        written: Mutex::default(),
+    });
+    let world = World::embedded(recorder.clone(), "funil-test").await;
+    (world, RawTable::of(&engine), recorder)
 }
 
 fn keyed(items: Vec<Value>) -> BTreeMap<String, Value> {
@@ -171,20 +229,20 @@ fn part<'i>(item: &'i Value, name: &str) -> &'i str {
     item[name]["S"].as_str().expect("a key")
 }
 
-/// Items without parts that vary between runs: nonces are random, and the used part of a limit depends on
-/// processes.
-fn told(items: &BTreeMap<String, Value>) -> Items {
-    let items = items.iter().filter(|(key, _)| !key.contains("#rate#"));
-    let items = items.map(|(key, item)| {
-        let mut item = item.clone();
-        for nonce in ["nonce", "set"] {
-            if item.get(nonce).is_some() {
-                item[nonce] = Value::Null;
-            }
+/// The used part of a limit depends on processes.
+fn is_compared(key: &str) -> bool {
+    !key.contains("#rate#")
+}
+
+/// An item as canonical text without nonces, which are random.
+fn told(item: &Value) -> String {
+    let mut item = item.clone();
+    for nonce in ["nonce", "set"] {
+        if item.get(nonce).is_some() {
+            item[nonce] = Value::Null;
         }
-        (key.clone(), canonical(&item))
-    });
-    items.collect()
+    }
+    canonical(&item)
 }
 
 /// A value as text with sorted members.

@@ -44,10 +44,8 @@ pub struct Trial<'a> {
     stage: Stage,
     expected: Answer,
     pub calls: Vec<String>,
-    base: Items,
+    /// Effect without faults.
     after: Items,
-    /// The last seen table.
-    seen: Items,
     /// Tables that the doctor found consistent.
     sound: BTreeSet<Items>,
     pub tried: Vec<Tried>,
@@ -58,7 +56,6 @@ pub struct Trial<'a> {
 impl<'a> Trial<'a> {
     /// Records response and effect without faults.
     pub async fn of(ask: &'a Ask, cast: &'a Cast, stage: Stage) -> Self {
-        let base = stage.base();
         let script = Script::of(None);
         let world = process(&stage, &script, ask, cast).await;
         script.arm(true);
@@ -72,15 +69,13 @@ impl<'a> Trial<'a> {
         );
         stage.world.is_sound().await;
         let after = stage.items();
-        stage.restore(&after, &base);
+        stage.restore();
         Self {
             ask,
             cast,
             expected,
             calls: script.calls(),
-            sound: [base.clone(), after.clone()].into(),
-            seen: base.clone(),
-            base,
+            sound: [Items::new(), after.clone()].into(),
             after,
             stage,
             tried: Vec::new(),
@@ -103,7 +98,7 @@ impl<'a> Trial<'a> {
                 }
             }
         }
-        if self.stage.items() != self.base {
+        if !self.stage.is_restored() {
             self.breaches.push(format!(
                 "{} {}: the table is another",
                 self.ask.route, self.ask.what
@@ -132,8 +127,7 @@ impl<'a> Trial<'a> {
         // A response may have no such item, also because parallel calls came in another order.
         let lacks_item = matches!(moment.fault, Fault::Corrupt(_)) && script.corrupt().is_none();
         if lacks_item || script.struck() == 0 && answer.is_ok() && !must_come {
-            self.items();
-            self.restore();
+            self.stage.restore();
             return lacks_item.then_some(items);
         }
         let judged = match answer {
@@ -152,7 +146,6 @@ impl<'a> Trial<'a> {
                 left,
             }),
             Err(breach) => {
-                self.items();
                 let (route, what) = (self.ask.route, self.ask.what);
                 self.breaches.push(format!(
                     "{} {route} ({what}), {moment}: {breach}",
@@ -160,7 +153,7 @@ impl<'a> Trial<'a> {
                 ));
             }
         }
-        self.restore();
+        self.stage.restore();
         Some(items)
     }
 
@@ -172,7 +165,7 @@ impl<'a> Trial<'a> {
     ) -> Result<(Answered, Left), String> {
         let answered = self.read(answer)?;
         self.may_be(moment, corrupt, answered)?;
-        let there = self.items();
+        let there = self.stage.items();
         let left = self.look(answered, &there).await?;
         if left == Left::Reserved {
             return Ok((answered, left));
@@ -181,7 +174,7 @@ impl<'a> Trial<'a> {
         if let Some(again) = again.map_err(|_| "no answer, sent again")? {
             self.judge_again(&again, answered, left)
                 .map_err(|breach| format!("{breach}, sent again: {} {}", again.status, again.body))?;
-            let now = self.items();
+            let now = self.stage.items();
             let expected = match (self.ask.again, left) {
                 // An effect remains.
                 (Again::Replayed, Left::After | Left::Other) => &there,
@@ -266,11 +259,11 @@ impl<'a> Trial<'a> {
 
     /// The final state, which must match the response and be consistent.
     async fn look(&mut self, answered: Answered, there: &Items) -> Result<Left, String> {
-        let left = if *there == self.base {
+        let left = if there.is_empty() {
             Left::Before
         } else if without_ranks(there) == without_ranks(&self.after) {
             Left::After
-        } else if answered == Answered::Busy && without_counters(there) == without_counters(&self.base) {
+        } else if answered == Answered::Busy && without_counters(there).is_empty() {
             Left::Reserved
         } else {
             Left::Other
@@ -283,10 +276,11 @@ impl<'a> Trial<'a> {
         };
         let is_lost = answered == Answered::Right && left == Left::Before && self.writes();
         if is_lost || left == Left::Other && !may_be_other {
+            let unchanged = Items::new();
             let expected = if answered == Answered::Right {
                 &self.after
             } else {
-                &self.base
+                &unchanged
             };
             return Err(format!("{answered:?}, but {}", difference(expected, there)));
         }
@@ -333,20 +327,7 @@ impl<'a> Trial<'a> {
     }
 
     fn writes(&self) -> bool {
-        self.base != self.after
-    }
-
-    /// The table; for requests that write nothing it is read once, at the end.
-    fn items(&mut self) -> Items {
-        if self.writes() {
-            self.seen = self.stage.items();
-        }
-        self.seen.clone()
-    }
-
-    fn restore(&mut self) {
-        self.stage.restore(&self.seen, &self.base);
-        self.seen = self.base.clone();
+        !self.after.is_empty()
     }
 }
 
@@ -373,11 +354,12 @@ fn all_ids(body: &Value) -> BTreeSet<u64> {
         .collect()
 }
 
-/// Items that are in one table only.
+/// Changes of one table only.
 fn difference(expected: &Items, there: &Items) -> String {
     let of = |some: &Items, others: &Items| {
         let own = some.iter().filter(|(key, item)| others.get(*key) != Some(item));
-        own.map(|(key, item)| format!("{key} {item}")).collect::<Vec<_>>()
+        own.map(|(key, item)| format!("{key} {item:?}"))
+            .collect::<Vec<_>>()
     };
     format!("lacks {:?}, has {:?}", of(expected, there), of(there, expected))
 }

@@ -19,7 +19,7 @@ use generate::Maker;
 use op::{Ask, Op};
 
 /// Operations of each of the two runs.
-const OPERATIONS: u64 = 4_000;
+const OPERATIONS: u64 = 2_500;
 /// Maximum operations on one instance, because each costs more as the instance grows.
 const LIFE: u64 = 5_000;
 

@@ -1,4 +1,4 @@
-//! Ten thousand hostile submissions of a seed: no error of the service, no value that was not sent, a sound instance.
+//! Thousands of hostile submissions of a seed: no error of the service, no value that was not sent, a sound instance.
 
 mod maker;
 
@@ -12,7 +12,8 @@ use super::world;
 use crate::model::{Dice, from_environment};
 use maker::{HostileSubmission, SubmissionDice};
 
-const SUBMISSIONS: u64 = 10_000;
+/// Their number; set by `SUBMISSIONS`.
+const SUBMISSIONS: u64 = 4_000;
 
 /// The values that a submission sends, by name: every one alone, and those of a repeated name joined.
 #[derive(Default)]
@@ -118,7 +119,7 @@ fn judge(lead: &Lead, before: &Lead, sent: &SentValues) {
 }
 
 #[tokio::test]
-async fn ten_thousand_hostile_submissions_do_no_harm() {
+async fn hostile_submissions_do_no_harm() {
     let world = world(&json!({})).await;
     let before: BTreeMap<_, _> = world
         .leads()
@@ -128,7 +129,8 @@ async fn ten_thousand_hostile_submissions_do_no_harm() {
         .collect();
     let maker = SubmissionDice(Dice::new(from_environment("MODEL_SEED", 20_261_122)));
     let (mut sent, mut statuses) = (BTreeMap::<u64, SentValues>::new(), BTreeMap::<u16, u64>::new());
-    for turn in 0..SUBMISSIONS {
+    let submissions = from_environment("SUBMISSIONS", SUBMISSIONS);
+    for turn in 0..submissions {
         let hostile = maker.next();
         let token = if maker.0.chance(2) { "wrong" } else { TOKEN };
         let joint = if hostile.query.is_empty() { "" } else { "&" };
@@ -172,7 +174,7 @@ async fn ten_thousand_hostile_submissions_do_no_harm() {
     }
     // Both outcomes have to be frequent for this to show anything.
     assert!(
-        made > 500 && statuses[&200] > 2_000 && statuses[&400] > 2_000,
+        made * 20 > submissions && statuses[&200] * 5 > submissions && statuses[&400] * 5 > submissions,
         "{made} {statuses:?}"
     );
     world.is_sound().await;
