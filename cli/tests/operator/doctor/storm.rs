@@ -69,7 +69,7 @@ impl Drop for Service {
 
 /// Ids of leads and opportunities. There are more of each than one query reads, so that a count takes a while.
 const FIRST: u64 = 101;
-const LAST: u64 = 1300;
+const LAST: u64 = 1110;
 
 /// A lead in a round.
 fn lead(id: u64, round: u64) -> Dated<Lead> {
@@ -178,8 +178,8 @@ fn sums(bench: &Bench, partitions: [&str; 2], name: &str) -> u64 {
 
 /// Adds leads and their opportunities.
 fn stock(runtime: &Runtime, operator: &Operator) {
-    for first in (FIRST..LAST).step_by(600) {
-        let ids = || first..first + 600;
+    for first in (FIRST..LAST).step_by(505) {
+        let ids = || first..first + 505;
         let leads: Vec<_> = ids().map(|id| lead(id, 0)).collect();
         runtime.block_on(operator.import::<Leads>(&leads, false)).unwrap();
         let opportunities: Vec<_> = ids().map(|id| opportunity(id, 0)).collect();

@@ -8,6 +8,8 @@ use std::time::Duration;
 use shared::store::MAX_CALL;
 use shared::store::testing::faults::{CallAttempt, CallFaultPlan, Fault, Findings};
 
+use crate::model::tries_every_case;
+
 /// Operations that write.
 const WRITES: [&str; 3] = ["PutItem", "TransactWriteItems", "UpdateItem"];
 
@@ -34,11 +36,11 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Every fault of these calls, except undecodable items.
+    /// The faults of these calls, except undecodable items.
     pub fn all(calls: &[String]) -> Vec<Self> {
         let one = |(at, operation): (usize, &String)| {
-            let lengths = kinds(operation);
-            let moments = lengths.into_iter().map(move |(fault, length)| Self {
+            let kinds = kinds(operation, at);
+            let moments = kinds.into_iter().map(move |(fault, length)| Self {
                 at,
                 operation: operation.clone(),
                 fault,
@@ -95,11 +97,15 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The faults and durations of an operation: a read with a lost response equals a failed one.
-fn kinds(operation: &str) -> Vec<(Fault, Length)> {
+/// The faults and durations of call `at`: a read with a lost response equals a failed one. The ordinary run tries two of the
+/// three faults of a read, in turn, each with one duration.
+fn kinds(operation: &str, at: usize) -> Vec<(Fault, Length)> {
     let mut kinds = Vec::new();
-    for fault in [Fault::Throttled, Fault::FailedBefore, Fault::BrokenOff] {
-        kinds.extend([(fault, Length::Once), (fault, Length::Call)]);
+    let is_whole = WRITES.contains(&operation) || tries_every_case();
+    for (turn, fault) in (at..).zip([Fault::Throttled, Fault::FailedBefore, Fault::BrokenOff]) {
+        let lengths = [Length::Once, Length::Call].into_iter().enumerate();
+        let lengths = lengths.filter(|(length, _)| is_whole || turn % 3 == *length);
+        kinds.extend(lengths.map(|(_, length)| (fault, length)));
     }
     kinds.extend([Fault::FailedBefore, Fault::Hung].map(|fault| (fault, Length::Outage)));
     let also: &[Fault] = match operation {
