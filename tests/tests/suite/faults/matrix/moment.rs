@@ -97,8 +97,8 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The faults and durations of call `at`: a read with a lost response equals a failed one. The ordinary run tries two of the
-/// three faults of a read, in turn, each with one duration.
+/// The faults and durations of call `at`: a read with a lost response equals a failed one. The ordinary run tries
+/// two of the three faults of a read, in turn, each with one duration.
 fn kinds(operation: &str, at: usize) -> Vec<(Fault, Length)> {
     let mut kinds = Vec::new();
     let is_whole = WRITES.contains(&operation) || tries_every_case();

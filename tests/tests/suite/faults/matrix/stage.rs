@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use funil::engine::Database;
+use database::Database;
 use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
@@ -43,8 +43,8 @@ pub struct Cast {
     pub booked: Value,
 }
 
-/// The items that differ from the table before the request, by key: partition key, space, sort key. Each is canonical text,
-/// or `None` if it was deleted.
+/// The items that differ from the table before the request, by key: partition key, space, sort key. Each is
+/// canonical text, or `None` if it was deleted.
 pub type Items = BTreeMap<String, Option<String>>;
 
 /// The items except the counters of ids.
