@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 /// Time limit of a request and its response. An HTTP API of AWS responds within 30 seconds.
-const WHOLE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The address of a service: scheme, host, port, and the path before those of the interface.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub enum ClientError {
     #[error("{0}")]
     Connection(#[from] io::Error),
     /// No response within the time limit.
-    #[error("no response within {} s", WHOLE.as_secs())]
+    #[error("no response within {} s", TIMEOUT.as_secs())]
     Late,
     /// Something that is not HTTP.
     #[error("{0}")]
@@ -80,7 +80,7 @@ impl ServiceUrl {
         *request.headers_mut() = headers;
         let host = HeaderValue::from_str(self.authority.as_str()).map_err(http::Error::from)?;
         request.headers_mut().insert(header::HOST, host);
-        let whole = async {
+        let exchange = async {
             let host = self.authority.host().trim_matches(['[', ']']);
             let port = self
                 .authority
@@ -88,17 +88,18 @@ impl ServiceUrl {
                 .unwrap_or(if self.is_https { 443 } else { 80 });
             let stream = TcpStream::connect((host, port)).await?;
             if !self.is_https {
-                return exchange(stream, request).await;
+                return send(stream, request).await;
             }
             let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
             let tls = system_tls().ok_or_else(|| io::Error::other("there is no TLS"))?;
-            exchange(tls.connect(name, stream).await?, request).await
+            send(tls.connect(name, stream).await?, request).await
         };
-        timeout(WHOLE, whole).await.unwrap_or(Err(ClientError::Late))
+        timeout(TIMEOUT, exchange).await.unwrap_or(Err(ClientError::Late))
     }
 }
 
-async fn exchange<W: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+/// Sends a request over a new connection, and reads the whole response.
+async fn send<W: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     wire: W,
     request: Request<Empty<Bytes>>,
 ) -> Result<ServiceResponse, ClientError> {

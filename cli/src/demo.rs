@@ -68,21 +68,19 @@ pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     };
     let operator = Operator::new(store, name.clone());
     let instances = operator::instances(store).await?;
-    if !instances.iter().all(|instance| instance.name == name) {
-        return Ok(if instances.iter().any(|instance| instance.name == name) {
-            Demo::Known
-        } else {
-            Demo::None
-        });
+    let has_demo = instances.iter().any(|instance| instance.name == name);
+    let has_others = instances.iter().any(|instance| instance.name != name);
+    if has_others {
+        return Ok(if has_demo { Demo::Known } else { Demo::None });
     }
-    if instances.is_empty() {
+    if !has_demo {
         operator.create_instance().await?;
     } else if !operator.credentials(CredentialKind::Token).await?.is_empty() {
         return Ok(Demo::Known);
     }
     let lines = records::lines(store.environment().now());
     let lines = lines.ok_or_else(|| DemoError::Data("its dates are not valid".to_owned()))?;
-    fill(&operator, &lines).await?;
+    import_lines(&operator, &lines).await?;
     let label = Some("demo".to_owned());
     let key = operator
         .issue(CredentialKind::Key, admin, label.clone(), None)
@@ -96,7 +94,7 @@ pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     })
 }
 
-async fn fill(operator: &Operator, lines: &str) -> Result<(), DemoError> {
+async fn import_lines(operator: &Operator, lines: &str) -> Result<(), DemoError> {
     let source = Source::spool(lines.as_bytes())?;
     let report = import::import(operator, &source, false, &ProgressBar::hidden()).await?;
     match report.refused.first() {

@@ -25,10 +25,10 @@ use crate::listen::{self, Limits, Reword};
 use crate::panel;
 
 /// Interval of deletions of expired items. Readers ignore those that are left.
-const SWEEP: Duration = Duration::from_mins(10);
+const SWEEP_PAUSE: Duration = Duration::from_mins(10);
 /// Pause between two runs of the background jobs, on the embedded engine and on other tables.
-const TEND: Duration = Duration::from_secs(1);
-const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
+const JOB_PAUSE: Duration = Duration::from_secs(1);
+const REMOTE_JOB_PAUSE: Duration = Duration::from_secs(15);
 /// Maximum concurrent runs of deliveries. Each run takes lanes that no other run has, so a slow receiver does not delay
 /// the next run. A run ends within 50 s.
 const MAX_RUNS: usize = 64;
@@ -154,20 +154,21 @@ pub async fn serve(
         demo::load(&store).await?
     };
     let mut background = JoinSet::new();
-    let pause = if embedded.is_some() { TEND } else { TEND_ELSEWHERE };
-    background.spawn(tend(store.clone(), pause));
-    background.spawn(refresh(store.clone(), pause));
-    background.spawn(automate(store.clone(), pause));
+    let pause = job_pause(embedded.is_some());
+    background.spawn(refresh_copies(store.clone(), pause));
+    background.spawn(refresh_reports(store.clone(), pause));
+    background.spawn(run_automations(store.clone(), pause));
     if let Some(embedded) = &embedded {
         let (database, table) = (embedded.database.clone(), options.table.clone());
-        background.spawn(sweep(store.clone(), database, table));
+        background.spawn(delete_expired(store.clone(), database, table));
     }
     let app = App::new(store, environment, Origins::Any);
     let pages = documents::routes().merge(panel::routes());
     let service = service(&app, groups()).merge(pages);
     let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
     let dynamodb = port.as_ref().map(|port| port.endpoint());
-    let close_port = port.as_mut().and_then(|port| port.stopper());
+    let close_port = port.as_mut().and_then(|port| port.take_stopper());
+    // Both ports stop accepting requests at once, and finish the open ones concurrently.
     let stopped = async {
         stopped.await;
         drop(close_port);
@@ -180,6 +181,10 @@ pub async fn serve(
     });
     listen::serve(listener, service, Some(reword(app)), Limits::default(), stopped).await;
     Ok(())
+}
+
+fn job_pause(is_embedded: bool) -> Duration {
+    if is_embedded { JOB_PAUSE } else { REMOTE_JOB_PAUSE }
 }
 
 /// The engine of this process.
@@ -248,23 +253,24 @@ fn groups() -> impl Iterator<Item = RouteGroup> {
 /// Creates a directory and the engine's file, readable only by their owner because they contain personal data. The
 /// returned lock excludes other processes.
 fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
-    let data = |cause| ServeError::Data {
+    let error = |cause| ServeError::Data {
         path: directory.to_owned(),
         cause,
     };
-    let (mut made, mut opened) = (DirBuilder::new(), OpenOptions::new());
-    made.recursive(true);
-    opened.read(true).append(true).create(true);
+    let (mut directories, mut files) = (DirBuilder::new(), OpenOptions::new());
+    directories.recursive(true);
+    files.read(true).append(true).create(true);
     #[cfg(unix)]
     {
-        std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut opened, 0o600);
+        std::os::unix::fs::DirBuilderExt::mode(&mut directories, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut files, 0o600);
     }
-    made.create(directory).map_err(data)?;
-    let mut lock = opened.open(directory.join("funil.lock")).map_err(data)?;
+    directories.create(directory).map_err(error)?;
+    let mut lock = files.open(directory.join("funil.lock")).map_err(error)?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
+            // The process that holds the lock wrote its id to the file.
             let mut process = String::new();
             let is_read = lock.read_to_string(&mut process).is_ok() && !process.is_empty();
             return Err(ServeError::Taken {
@@ -272,17 +278,17 @@ fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
                 process: is_read.then_some(process),
             });
         }
-        Err(TryLockError::Error(cause)) => return Err(data(cause)),
+        Err(TryLockError::Error(cause)) => return Err(error(cause)),
     }
-    lock.set_len(0).map_err(data)?;
-    write!(lock, "{}", std::process::id()).map_err(data)?;
+    lock.set_len(0).map_err(error)?;
+    write!(lock, "{}", std::process::id()).map_err(error)?;
     let file = directory.join("funil.db");
-    opened.open(&file).map_err(data)?;
+    files.open(&file).map_err(error)?;
     Ok((file, lock))
 }
 
 /// Refreshes copies of changed leads, as the scheduled `maintenance` does.
-async fn tend(store: Store, pause: Duration) {
+async fn refresh_copies(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
         if let Err(cause) = maintenance::copy(&store).await {
@@ -291,8 +297,9 @@ async fn tend(store: Store, pause: Duration) {
     }
 }
 
-/// Refreshes reports, as the scheduled `maintenance` does. Separate from [`tend`], because it may take minutes.
-async fn refresh(store: Store, pause: Duration) {
+/// Refreshes reports, as the scheduled `maintenance` does. Separate from [`refresh_copies`], because it may take
+/// minutes.
+async fn refresh_reports(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
         if let Err(cause) = maintenance::refresh(&store).await {
@@ -303,9 +310,9 @@ async fn refresh(store: Store, pause: Duration) {
 
 /// Runs automations by polling, because no stream of the table triggers them here. Deliveries run concurrently and
 /// separately, so no action waits for a receiver.
-async fn automate(store: Store, pause: Duration) {
+async fn run_automations(store: Store, pause: Duration) {
     let webhook_client = WebhookClient::system();
-    let deliveries = overlap(pause, || {
+    let deliveries = run_overlapping(pause, || {
         let (store, webhook_client) = (store.clone(), webhook_client.clone());
         async move {
             if let Err(cause) = maintenance::deliver(&store, &webhook_client).await {
@@ -325,7 +332,7 @@ async fn automate(store: Store, pause: Duration) {
 }
 
 /// Starts a run after every pause, concurrently with unfinished ones up to a maximum.
-async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: impl Fn() -> R) {
+async fn run_overlapping<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: impl Fn() -> R) {
     let mut runs = JoinSet::new();
     loop {
         tokio::time::sleep(pause).await;
@@ -337,9 +344,9 @@ async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: 
 }
 
 /// Deletes expired items, instance by instance.
-async fn sweep(store: Store, database: Database, table: String) {
+async fn delete_expired(store: Store, database: Database, table: String) {
     loop {
-        tokio::time::sleep(SWEEP).await;
+        tokio::time::sleep(SWEEP_PAUSE).await;
         let instances = operator::instances(&store).await.unwrap_or_default();
         for instance in instances {
             let (database, table) = (database.clone(), table.clone());
@@ -365,7 +372,7 @@ mod tests {
             Arc::new(AtomicUsize::new(0)),
             Arc::new(tokio::sync::Notify::new()),
         );
-        let overlapping = overlap(Duration::from_millis(1), || {
+        let overlapping = run_overlapping(Duration::from_millis(1), || {
             let at = begun.fetch_add(1, Ordering::Relaxed);
             let reached = Arc::clone(&reached);
             async move {

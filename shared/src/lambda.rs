@@ -23,7 +23,7 @@ pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Err
     let config = Config::from_env();
     telemetry::init(&config);
     let app = App::of_function(&config).await?;
-    answer(service(&app, groups)).await
+    serve(service(&app, groups)).await
 }
 
 /// Serves the events of an HTTP API with routes that use no table, until Lambda ends the process. They have no log line
@@ -35,13 +35,14 @@ pub async fn run_without_table(routes: Router) -> Result<(), Error> {
     let config = Config::from_env();
     telemetry::init(&config);
     config.location().map_err(StartError::Environment)?;
-    answer(routes).await
+    serve(routes).await
 }
 
-async fn answer(routes: Router) -> Result<(), Error> {
+/// Serves events with these routes until Lambda ends the process.
+async fn serve(routes: Router) -> Result<(), Error> {
     let routes = MapRequest::new(routes, with_source);
-    let answer = Adapter::from(MapResponse::new(routes, Plain));
-    lambda_runtime::run(MapRequest::new(answer, readable)).await
+    let handler = Adapter::from(MapResponse::new(routes, Plain));
+    lambda_runtime::run(MapRequest::new(handler, with_valid_query)).await
 }
 
 /// A response whose body reaches API Gateway unchanged: text if it is UTF-8, else base64, such as gzip. The runtime
@@ -75,7 +76,7 @@ fn with_source(mut request: Request) -> Request {
 
 /// API Gateway forwards query strings with bytes that are invalid in a URI. The runtime's library panics on them, and
 /// the caller gets an empty 500. Percent-encoded, they keep their meaning (C-6).
-fn readable(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
+fn with_valid_query(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     let LambdaRequest::ApiGatewayV2(request) = &mut event.payload else {
         return event;
     };
@@ -85,6 +86,7 @@ fn readable(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest>
     event
 }
 
+/// A byte of a query string as it may be in a URI. `%` remains, because the query is already encoded.
 fn encoded(byte: u8) -> String {
     match byte {
         b'"' | b'#' | b'<' | b'>' => format!("%{byte:02X}"),

@@ -22,15 +22,16 @@ impl Traceparent {
     /// Parses a header; `None` if it is malformed or of another version, as the standard requires it to be ignored.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let hex = |part: &str| part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let is_id = |part: &str| hex(part) && part.bytes().any(|byte| byte != b'0');
+        let is_hex = |part: &str| part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        // Ids of only zeros are invalid.
+        let is_id = |part: &str| is_hex(part) && part.bytes().any(|byte| byte != b'0');
         let parts: Vec<_> = text.split('-').collect();
         let ["00", trace, parent, flags] = parts[..] else {
             return None;
         };
         let lengths = (trace.len(), parent.len(), flags.len());
-        let valid = lengths == (32, 16, 2) && is_id(trace) && is_id(parent) && hex(flags);
-        valid.then(|| Self(text.to_owned()))
+        let is_valid = lengths == (32, 16, 2) && is_id(trace) && is_id(parent) && is_hex(flags);
+        is_valid.then(|| Self(text.to_owned()))
     }
 
     /// The header of the current request.

@@ -20,7 +20,8 @@ use table::embedded::MAX_EMBEDDED_WRITES;
 /// Maximum actions of the engine's own transaction.
 pub const MAX_ENGINE_WRITES: usize = 100;
 
-/// Executes a large transaction. The caller excludes all other writes.
+/// Executes a large transaction: checks all conditions, computes the items, and puts them at once. The caller excludes
+/// all other writes.
 pub fn transact(
     database: &Database,
     request: TransactWriteItemsRequest,
@@ -29,8 +30,8 @@ pub fn transact(
     if actions.len() > MAX_EMBEDDED_WRITES {
         return Err(refused("a transaction has too many writes"));
     }
-    check(database, &actions)?;
-    let (mut table, mut keys) = (None, HashSet::new());
+    check_conditions(database, &actions)?;
+    let (mut table, mut written_keys) = (None, HashSet::new());
     let mut items = Vec::new();
     for action in actions {
         let (name, item) = match action {
@@ -38,7 +39,7 @@ pub fn transact(
             TransactWriteItem {
                 update: Some(update), ..
             } => {
-                let item = updated(database, &update)?;
+                let item = updated_item(database, &update)?;
                 (update.table_name, item)
             }
             TransactWriteItem {
@@ -51,7 +52,7 @@ pub fn transact(
             return Err(refused("a large transaction writes to one table"));
         }
         let key = ["pk", "sk"].map(|part| item.get(part).map(text));
-        if item_size(&item) > MAX_ITEM_SIZE || !keys.insert(key) {
+        if item_size(&item) > MAX_ITEM_SIZE || !written_keys.insert(key) {
             return Err(refused("an item has a size over 400 KB, or is written twice"));
         }
         items.push(item);
@@ -63,24 +64,25 @@ pub fn transact(
 }
 
 /// Checks the conditions of all actions. The error has a reason for each action, as in DynamoDB.
-fn check(database: &Database, actions: &[TransactWriteItem]) -> Result<(), DynoxideError> {
+fn check_conditions(database: &Database, actions: &[TransactWriteItem]) -> Result<(), DynoxideError> {
     let conditions: Vec<_> = actions
         .iter()
         .enumerate()
-        .filter_map(|(at, action)| Some((at, condition(action)?)))
+        .filter_map(|(index, action)| Some((index, condition_check(action)?)))
         .collect();
-    let mut reasons = vec![none(); actions.len()];
+    let mut reasons = vec![no_reason(); actions.len()];
     let mut message = None;
-    for some in conditions.chunks(MAX_ENGINE_WRITES) {
+    // A transaction of condition checks writes nothing. All chunks are checked, to find every failed condition.
+    for chunk in conditions.chunks(MAX_ENGINE_WRITES) {
         let request = TransactWriteItemsRequest {
-            transact_items: some.iter().map(|(_, check)| check.clone()).collect(),
+            transact_items: chunk.iter().map(|(_, check)| check.clone()).collect(),
             ..TransactWriteItemsRequest::default()
         };
         match database.transact_write_items(request) {
             Ok(_) => {}
-            Err(DynoxideError::TransactionCanceledException(text, given)) => {
-                for ((at, _), reason) in some.iter().zip(given) {
-                    reasons[*at] = reason;
+            Err(DynoxideError::TransactionCanceledException(text, chunk_reasons)) => {
+                for ((index, _), reason) in chunk.iter().zip(chunk_reasons) {
+                    reasons[*index] = reason;
                 }
                 message.get_or_insert(text);
             }
@@ -93,17 +95,17 @@ fn check(database: &Database, actions: &[TransactWriteItem]) -> Result<(), Dynox
     }
 }
 
-/// The condition of an action as a separate action.
-fn condition(action: &TransactWriteItem) -> Option<TransactWriteItem> {
+/// The condition of an action as an action that only checks it; `None` without a condition.
+fn condition_check(action: &TransactWriteItem) -> Option<TransactWriteItem> {
     let check = match action {
         TransactWriteItem {
             condition_check: Some(check),
             ..
         } => check.clone(),
-        TransactWriteItem { put: Some(put), .. } => of_put(put)?,
+        TransactWriteItem { put: Some(put), .. } => condition_of_put(put)?,
         TransactWriteItem {
             update: Some(update), ..
-        } => of_update(update)?,
+        } => condition_of_update(update)?,
         _ => return None,
     };
     Some(TransactWriteItem {
@@ -112,7 +114,7 @@ fn condition(action: &TransactWriteItem) -> Option<TransactWriteItem> {
     })
 }
 
-fn of_put(put: &TransactPut) -> Option<TransactConditionCheck> {
+fn condition_of_put(put: &TransactPut) -> Option<TransactConditionCheck> {
     let key = put.item.iter().filter(|(name, _)| is_key(name));
     Some(TransactConditionCheck {
         table_name: put.table_name.clone(),
@@ -124,8 +126,9 @@ fn of_put(put: &TransactPut) -> Option<TransactConditionCheck> {
     })
 }
 
-/// Omits the names and values that only the update uses, because the engine refuses unused ones.
-fn of_update(update: &TransactUpdate) -> Option<TransactConditionCheck> {
+/// The condition of an update, without the names and values that only the update uses, because the engine refuses
+/// unused ones.
+fn condition_of_update(update: &TransactUpdate) -> Option<TransactConditionCheck> {
     let condition = update.condition_expression.clone()?;
     let used: HashSet<_> = condition
         .split(|sign: char| sign.is_whitespace() || "(),".contains(sign))
@@ -148,8 +151,8 @@ fn of_update(update: &TransactUpdate) -> Option<TransactConditionCheck> {
     })
 }
 
-/// The item after an update.
-fn updated(database: &Database, update: &TransactUpdate) -> Result<Item, DynoxideError> {
+/// The item after an update. An update creates an item that does not exist.
+fn updated_item(database: &Database, update: &TransactUpdate) -> Result<Item, DynoxideError> {
     let request = GetItemRequest {
         table_name: update.table_name.clone(),
         key: update.key.clone(),
@@ -160,24 +163,24 @@ fn updated(database: &Database, update: &TransactUpdate) -> Result<Item, Dynoxid
     item.extend(update.key.clone());
     let names = update.expression_attribute_names.as_ref();
     let values = update.expression_attribute_values.as_ref();
-    let applied = apply(&mut item, &update.update_expression, |alias| {
-        let name = names.and_then(|names| names.get(alias));
-        (
-            name.cloned(),
-            values.and_then(|values| values.get(alias)).cloned(),
-        )
-    });
+    let applied = apply(
+        &mut item,
+        &update.update_expression,
+        |alias| names?.get(alias).cloned(),
+        |alias| values?.get(alias).cloned(),
+    );
     applied
         .map(|()| item)
         .ok_or_else(|| refused("the update expression is not supported"))
 }
 
-/// Applies `ADD #a :a, #b :b SET #c = :c REMOVE #d`, with any of the clauses. Returns `None` for any other expression,
-/// and for a sum that is no whole number.
+/// Applies `ADD #a :a, #b :b SET #c = :c REMOVE #d`, with any of the clauses. `name` and `value` resolve the words that
+/// begin with `#` and `:`. Returns `None` for any other expression, and for a sum that is no whole number.
 fn apply(
     item: &mut Item,
     expression: &str,
-    alias: impl Fn(&str) -> (Option<String>, Option<AttributeValue>),
+    name: impl Fn(&str) -> Option<String>,
+    value: impl Fn(&str) -> Option<AttributeValue>,
 ) -> Option<()> {
     let mut words = expression
         .split(|sign: char| sign.is_whitespace() || sign == ',')
@@ -188,16 +191,16 @@ fn apply(
             clause = word;
             continue;
         }
-        let name = alias(word).0?;
+        let name = name(word)?;
         match clause {
             "ADD" => {
-                let by = whole(&alias(words.next()?).1?)?;
-                let before = item.get(&name).map_or(Some(0), whole)?;
-                item.insert(name, AttributeValue::N(before.checked_add(by)?.to_string()));
+                let added = whole_number(&value(words.next()?)?)?;
+                let before = item.get(&name).map_or(Some(0), whole_number)?;
+                item.insert(name, AttributeValue::N(before.checked_add(added)?.to_string()));
             }
             "SET" => {
                 words.next().filter(|sign| *sign == "=")?;
-                item.insert(name, alias(words.next()?).1?);
+                item.insert(name, value(words.next()?)?);
             }
             "REMOVE" => drop(item.remove(&name)),
             _ => return None,
@@ -206,7 +209,7 @@ fn apply(
     Some(())
 }
 
-fn whole(value: &AttributeValue) -> Option<i128> {
+fn whole_number(value: &AttributeValue) -> Option<i128> {
     match value {
         AttributeValue::N(digits) => digits.parse().ok(),
         _ => None,
@@ -224,7 +227,8 @@ fn is_key(name: &str) -> bool {
     name == "pk" || name == "sk"
 }
 
-fn none() -> CancellationReason {
+/// The reason of an action that did not cancel the transaction.
+fn no_reason() -> CancellationReason {
     CancellationReason {
         code: "None".to_owned(),
         message: None,

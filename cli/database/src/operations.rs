@@ -31,7 +31,7 @@ pub fn answer(database: &Database, writing: &RwLock<()>, operation: &str, body: 
         Some(parsed.and_then(|request| write(&transact(database, writing, request)?)))
     } else {
         let _shared = writing.read().unwrap_or_else(PoisonError::into_inner);
-        call_of(database, operation, body)
+        call_operation(database, operation, body)
     };
     match answered {
         Some(Ok(answer)) => (200, answer),
@@ -40,20 +40,26 @@ pub fn answer(database: &Database, writing: &RwLock<()>, operation: &str, body: 
     }
 }
 
+/// Executes a transaction, in the engine or as a large one, with the lock that it needs.
 fn transact(
     database: &Database,
     writing: &RwLock<()>,
     request: TransactWriteItemsRequest,
 ) -> Result<TransactWriteItemsResponse, DynoxideError> {
     if request.transact_items.len() > large::MAX_ENGINE_WRITES {
-        let _alone = writing.write().unwrap_or_else(PoisonError::into_inner);
+        let _exclusive = writing.write().unwrap_or_else(PoisonError::into_inner);
         return large::transact(database, request);
     }
     let _shared = writing.read().unwrap_or_else(PoisonError::into_inner);
     database.transact_write_items(request)
 }
 
-fn call_of(database: &Database, operation: &str, body: &[u8]) -> Option<Result<String, DynoxideError>> {
+/// Calls any other operation; `None` for an unknown one.
+fn call_operation(
+    database: &Database,
+    operation: &str,
+    body: &[u8],
+) -> Option<Result<String, DynoxideError>> {
     call! { database, operation, body;
         "BatchExecuteStatement" => batch_execute_statement,
         "BatchGetItem" => batch_get_item,
@@ -88,6 +94,7 @@ fn call_of(database: &Database, operation: &str, body: &[u8]) -> Option<Result<S
 /// errors.
 const VALIDATION_MARKS: [&str; 2] = ["VALIDATION:", "VALIDATION_REQUEST:"];
 
+/// Parses a request. The error is of the sort that DynamoDB would report.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {
     serde_json::from_slice(body).map_err(|cause| {
         let text = cause.to_string();

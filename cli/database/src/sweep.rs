@@ -13,6 +13,7 @@ const PAGE: usize = 100;
 /// Deletes the items of the partitions beginning with `prefix` that expired before Unix second `now`. Returns their
 /// number, or the engine's error.
 pub fn sweep(database: &Database, table: &str, prefix: &str, now: i64) -> Result<u64, String> {
+    // A scan that begins after this key finds the partitions with the prefix first.
     let mut after = json!({ "pk": { "S": prefix }, "sk": { "S": "\u{1}" } });
     let mut deleted = 0;
     loop {
@@ -22,26 +23,26 @@ pub fn sweep(database: &Database, table: &str, prefix: &str, now: i64) -> Result
         });
         let mut page = call(database, "Scan", &page)?;
         let items = page["Items"].as_array().into_iter().flatten();
-        let (mut expired, mut ends) = (Vec::new(), false);
+        let (mut expired, mut is_past_prefix) = (Vec::new(), false);
         for item in items {
-            ends |= !item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with(prefix));
+            is_past_prefix |= !item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with(prefix));
             let ttl = item["ttl"]["N"].as_str().and_then(|ttl| ttl.parse::<i64>().ok());
-            if !ends && ttl.is_some_and(|ttl| ttl < now) {
+            if !is_past_prefix && ttl.is_some_and(|ttl| ttl < now) {
                 expired.push(json!({ "pk": item["pk"], "sk": item["sk"] }));
             }
         }
         for key in expired {
-            deleted += u64::from(delete(database, table, &key, now)?);
+            deleted += u64::from(delete_expired(database, table, &key, now)?);
         }
         after = page["LastEvaluatedKey"].take();
-        if ends || after.is_null() {
+        if is_past_prefix || after.is_null() {
             return Ok(deleted);
         }
     }
 }
 
 /// Deletes an item unless its expiry has moved. Returns whether it was deleted.
-fn delete(database: &Database, table: &str, key: &Value, now: i64) -> Result<bool, String> {
+fn delete_expired(database: &Database, table: &str, key: &Value, now: i64) -> Result<bool, String> {
     let request = json!({
         "TableName": table, "Key": key, "ConditionExpression": "#ttl < :now",
         "ExpressionAttributeNames": { "#ttl": "ttl" },

@@ -13,9 +13,9 @@ pub struct Mode {
     /// Also replaces records that were changed through the API since they were imported.
     pub overwrite: bool,
     /// Decides without writing.
-    pub judging: bool,
+    pub is_check_only: bool,
     /// Whether a transaction with these records was refused, so that they are decided again.
-    pub again: bool,
+    pub is_retry: bool,
     /// Maximum writes in a transaction without deletions.
     pub max_writes: usize,
 }
@@ -24,8 +24,8 @@ impl Default for Mode {
     fn default() -> Self {
         Self {
             overwrite: false,
-            judging: false,
-            again: false,
+            is_check_only: false,
+            is_retry: false,
             max_writes: MAX_WRITES,
         }
     }
@@ -68,13 +68,14 @@ impl Skip {
 struct Batch {
     transaction: Transaction,
     bytes: usize,
-    deletes: bool,
-    members: Vec<usize>,
+    has_deletion: bool,
+    records: Vec<usize>,
 }
 
 impl Batch {
-    fn takes(&self, change: &Transaction, max_writes: usize) -> bool {
-        let max = if self.deletes || change.deletes() {
+    /// Whether a change fits into the batch. `max_writes` applies to batches without deletions.
+    fn has_room(&self, change: &Transaction, max_writes: usize) -> bool {
+        let max = if self.has_deletion || change.deletes() {
             MAX_WRITES
         } else {
             max_writes
@@ -82,19 +83,20 @@ impl Batch {
         self.transaction.len() + change.len() <= max && self.bytes + change.bytes() <= MAX_BYTES
     }
 
-    fn add(&mut self, at: usize, change: Transaction) {
+    /// Adds the change of the record with this index.
+    fn add(&mut self, record: usize, change: Transaction) {
         self.bytes += change.bytes();
-        self.deletes |= change.deletes();
+        self.has_deletion |= change.deletes();
         self.transaction.merge(change);
-        self.members.push(at);
+        self.records.push(record);
     }
 }
 
 impl Operator {
-    /// Decides about records and writes them in their order, many in one transaction. A transaction is refused if the
-    /// items that its decisions depend on have changed. Its records are then decided again in smaller groups, at last
-    /// each record alone.
-    pub(crate) async fn carry_out<L, F>(
+    /// Decides about records and writes them in their order, many in one transaction. Returns the outcome of each
+    /// record. A transaction is refused if the items that its decisions depend on have changed. Its records are then
+    /// decided again in smaller groups, at last each record alone.
+    pub(crate) async fn write_batches<L, F>(
         &self,
         records: &[L],
         mode: Mode,
@@ -105,93 +107,102 @@ impl Operator {
         F: AsyncFn(&[L], Mode) -> Result<Vec<Decision>, OperatorError>,
     {
         let mut outcomes = vec![Outcome::Written; records.len()];
-        let again = async |members: &[usize]| {
-            let mode = Mode { again: true, ..mode };
-            let records: Vec<_> = members
+        let decide_again = async |indices: &[usize]| {
+            let mode = Mode {
+                is_retry: true,
+                ..mode
+            };
+            let records: Vec<_> = indices
                 .iter()
-                .filter_map(|at| records.get(*at).cloned())
+                .filter_map(|index| records.get(*index).cloned())
                 .collect();
             decide(&records, mode).await
         };
         let mut batch = Batch::default();
-        for (at, decision) in decide(records, mode).await?.into_iter().enumerate() {
+        for (index, decision) in decide(records, mode).await?.into_iter().enumerate() {
             match decision {
-                Err(skip) => note(&mut outcomes, at, skip.outcome()?),
-                Ok(_) if mode.judging => {}
-                // The decision did not see the earlier change of the same item.
+                Err(skip) => set_outcome(&mut outcomes, index, skip.outcome()?),
+                Ok(_) if mode.is_check_only => {}
+                // The decision did not see the change of the same item in the batch, so it is repeated after the batch.
                 Ok(change) if batch.transaction.collides(&change) => {
-                    self.flush(std::mem::take(&mut batch), &mut outcomes, &again)
+                    self.write_batch(std::mem::take(&mut batch), &mut outcomes, &decide_again)
                         .await?;
-                    let outcome = self.alone(at, &again).await?;
-                    note(&mut outcomes, at, outcome);
+                    let outcome = self.write_alone(index, &decide_again).await?;
+                    set_outcome(&mut outcomes, index, outcome);
                 }
                 Ok(change) => {
-                    if !batch.takes(&change, mode.max_writes) {
-                        self.flush(std::mem::take(&mut batch), &mut outcomes, &again)
+                    if !batch.has_room(&change, mode.max_writes) {
+                        self.write_batch(std::mem::take(&mut batch), &mut outcomes, &decide_again)
                             .await?;
                     }
-                    batch.add(at, change);
+                    batch.add(index, change);
                 }
             }
         }
-        self.flush(batch, &mut outcomes, &again).await?;
+        self.write_batch(batch, &mut outcomes, &decide_again).await?;
         Ok(outcomes)
     }
 
     /// Writes a batch. The records of a refused batch are decided again in halves, down to single records.
-    async fn flush<F>(&self, batch: Batch, outcomes: &mut [Outcome], again: &F) -> Result<(), OperatorError>
+    async fn write_batch<F>(
+        &self,
+        batch: Batch,
+        outcomes: &mut [Outcome],
+        decide_again: &F,
+    ) -> Result<(), OperatorError>
     where
         F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
     {
-        let mut open = Vec::new();
-        if !self.is_written(batch.transaction).await? {
-            open.push(batch.members);
+        // A stack, so that the records are written in their order.
+        let mut refused = Vec::new();
+        if !self.try_write(batch.transaction).await? {
+            refused.push(batch.records);
         }
-        while let Some(members) = open.pop() {
-            if let [at] = members[..] {
-                let outcome = self.alone(at, again).await?;
-                note(outcomes, at, outcome);
+        while let Some(records) = refused.pop() {
+            if let [record] = records[..] {
+                let outcome = self.write_alone(record, decide_again).await?;
+                set_outcome(outcomes, record, outcome);
                 continue;
             }
-            let (first, second) = members.split_at(members.len() / 2);
-            open.push(second.to_owned());
-            open.extend(self.retried(first, outcomes, again).await?);
+            let (first, second) = records.split_at(records.len() / 2);
+            refused.push(second.to_owned());
+            refused.extend(self.write_again(first, outcomes, decide_again).await?);
         }
         Ok(())
     }
 
     /// Decides records again and writes them together. Returns the records to split and decide once more: all of them
-    /// if changes collide, else those of the transaction if it is refused too.
-    async fn retried<F>(
+    /// if changes collide, else those of the transaction if it is refused too. `None` if all are done.
+    async fn write_again<F>(
         &self,
-        members: &[usize],
+        records: &[usize],
         outcomes: &mut [Outcome],
-        again: &F,
+        decide_again: &F,
     ) -> Result<Option<Vec<usize>>, OperatorError>
     where
         F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
     {
         let mut batch = Batch::default();
-        for (at, decision) in members.iter().zip(again(members).await?) {
+        for (record, decision) in records.iter().zip(decide_again(records).await?) {
             match decision {
-                Err(skip) => note(outcomes, *at, skip.outcome()?),
+                Err(skip) => set_outcome(outcomes, *record, skip.outcome()?),
                 // One transaction cannot have both changes, and nothing is written yet.
-                Ok(change) if batch.transaction.collides(&change) => return Ok(Some(members.to_owned())),
+                Ok(change) if batch.transaction.collides(&change) => return Ok(Some(records.to_owned())),
                 Ok(change) => {
                     // An earlier attempt may have decided otherwise.
-                    note(outcomes, *at, Outcome::Written);
-                    batch.add(*at, change);
+                    set_outcome(outcomes, *record, Outcome::Written);
+                    batch.add(*record, change);
                 }
             }
         }
-        let is_written = self.is_written(batch.transaction).await?;
-        Ok((!is_written).then_some(batch.members))
+        let is_written = self.try_write(batch.transaction).await?;
+        Ok((!is_written).then_some(batch.records))
     }
 
     /// Writes a transaction. Returns `false` if it was refused, also because one of its changes is too large for
     /// DynamoDB.
-    async fn is_written(&self, transaction: Transaction) -> Result<bool, OperatorError> {
-        match self.table().commit_at(&self.2, transaction).await {
+    async fn try_write(&self, transaction: Transaction) -> Result<bool, OperatorError> {
+        match self.table().commit_at(&self.pace, transaction).await {
             Ok(()) => Ok(true),
             Err(
                 CommitError::Refused(_)
@@ -201,18 +212,20 @@ impl Operator {
         }
     }
 
-    async fn alone<F>(&self, at: usize, again: &F) -> Result<Outcome, OperatorError>
+    /// Decides one record again and writes it alone, until the transaction is not refused. A record that is too large
+    /// for DynamoDB is refused.
+    async fn write_alone<F>(&self, record: usize, decide_again: &F) -> Result<Outcome, OperatorError>
     where
         F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
     {
         let mut retry = self.table().retry(Policy::CONFLICT, "an import");
         loop {
-            let decision = again(&[at]).await?.pop();
+            let decision = decide_again(&[record]).await?.pop();
             let change = match decision.unwrap_or(Err(Skip::Unchanged)) {
                 Ok(change) => change,
                 Err(skip) => return Ok(skip.outcome()?),
             };
-            match self.table().commit_at(&self.2, change).await {
+            match self.table().commit_at(&self.pace, change).await {
                 Ok(()) => return Ok(Outcome::Written),
                 Err(CommitError::Refused(_)) => retry.again().await?,
                 Err(CommitError::Store(StoreError::Refused { cause, .. })) => {
@@ -226,8 +239,8 @@ impl Operator {
     }
 }
 
-fn note(outcomes: &mut [Outcome], at: usize, outcome: Outcome) {
-    if let Some(place) = outcomes.get_mut(at) {
+fn set_outcome(outcomes: &mut [Outcome], record: usize, outcome: Outcome) {
+    if let Some(place) = outcomes.get_mut(record) {
         *place = outcome;
     }
 }

@@ -60,16 +60,16 @@ pub struct CredentialEntry {
     pub requests_per_minute: Option<Rate>,
 }
 
-/// A stored entry, with the hash by which a revocation finds the credential.
+/// An entry as it is stored: with the hash by which a revocation finds the credential.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Listed {
+pub(super) struct StoredEntry {
     #[serde(flatten)]
     pub(super) entry: CredentialEntry,
     pub(super) hash: CredentialHash,
 }
 
-impl Listed {
-    /// The credential of an entry that is not revoked.
+impl StoredEntry {
+    /// The credential that belongs to an entry without a revocation. It carries no membership.
     pub(super) fn credential(&self, instance: &InstanceName) -> Credential {
         Credential {
             id: self.entry.id.clone(),
@@ -83,8 +83,8 @@ impl Listed {
         }
     }
 
-    /// The credential of a revoked entry.
-    fn revoked(&self, instance: &InstanceName, at: Timestamp) -> Credential {
+    /// The credential that belongs to an entry revoked at `at`.
+    fn revoked_credential(&self, instance: &InstanceName, at: Timestamp) -> Credential {
         Credential {
             expires: Some(Timestamp::EPOCH),
             revoked: Some(at),
@@ -108,22 +108,22 @@ pub(super) struct Keyring {
 
 impl Keyring {
     /// Reads the credentials, unless they are already of this version.
-    pub(super) async fn at(&mut self, operator: &Operator, version: u64) -> Result<(), StoreError> {
+    pub(super) async fn load(&mut self, operator: &Operator, version: u64) -> Result<(), StoreError> {
         if self.version == version {
             return Ok(());
         }
         let now = operator.now();
         let mut hashes: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for listed in operator.all_listed().await? {
-            if listed.is_valid(now) {
-                hashes.entry(listed.entry.user).or_default().push(listed.hash);
+        for stored in operator.stored_entries().await? {
+            if stored.is_valid(now) {
+                hashes.entry(stored.entry.user).or_default().push(stored.hash);
             }
         }
         *self = Self { version, hashes };
         Ok(())
     }
 
-    /// Follows a write that raised the directory's version and issued no credential.
+    /// Adopts the directory's version after a write that raised it by one and issued no credential.
     pub(super) fn follow_version(&mut self) {
         self.version += 1;
     }
@@ -210,15 +210,15 @@ impl Operator {
             revoked: None,
             requests_per_minute: limit,
         };
-        let listed = Listed {
+        let stored = StoredEntry {
             entry,
             hash: secret.hash(),
         };
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
-            let transaction = self.issuing(&listed).await?;
+            let transaction = self.issue_writes(&stored).await?;
             if self.table().try_commit(transaction).await? {
-                let entry = listed.entry;
+                let entry = stored.entry;
                 return Ok(Issued { entry, secret });
             }
             // Random ids and hashes do not collide, so the directory changed. The next attempt reads it again.
@@ -226,34 +226,35 @@ impl Operator {
         }
     }
 
-    /// The writes that issue a credential, on condition that the user's entry is unchanged. In the first format that is the whole
-    /// directory.
-    async fn issuing(&self, listed: &Listed) -> Result<Transaction, OperatorError> {
-        let (stored, user) = (self.stored_directory().await?, listed.entry.user);
-        let mut credential = listed.credential(self.instance());
-        let standing = self.0.reader().standing(&stored, &credential).await?;
-        let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
-        if standing.inactive {
+    /// The writes that issue a credential. They depend on the directory's version, except in the first format, in which
+    /// credentials carry no membership that could become stale.
+    async fn issue_writes(&self, entry: &StoredEntry) -> Result<Transaction, OperatorError> {
+        let (directory, user) = (self.stored_directory().await?, entry.entry.user);
+        let mut credential = entry.credential(self.instance());
+        let membership = self.reader().membership(&directory, &credential).await?;
+        let membership = membership.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
+        if membership.inactive {
             return Err(OperatorError::InactiveUser(self.instance().clone(), user));
         }
         let mut transaction = Transaction::default();
-        if stored.standings.is_none() {
+        let is_first_format = directory.standings.is_some();
+        if !is_first_format {
             let mut keyring = Keyring::default();
-            keyring.at(self, stored.version).await?;
+            keyring.load(self, directory.version).await?;
             if keyring.count(user) >= MAX_CREDENTIALS {
                 return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
             }
-            credential.standing = Some(standing);
-            self.raise_version(&mut transaction, stored.version);
+            credential.standing = Some(membership);
+            self.raise_version(&mut transaction, directory.version);
         }
         transaction.put(
-            key::credential(&listed.hash),
+            key::credential(&entry.hash),
             item::encode("credential", &credential)?,
             Condition::Absent,
         );
         transaction.put(
-            self.keys().credential(listed.entry.kind, &listed.entry.id),
-            item::encode("credential entry", listed)?,
+            self.keys().credential(entry.entry.kind, &entry.entry.id),
+            item::encode("credential entry", entry)?,
             Condition::Absent,
         );
         Ok(transaction)
@@ -265,8 +266,8 @@ impl Operator {
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.
     pub async fn credentials(&self, kind: CredentialKind) -> Result<Vec<CredentialEntry>, OperatorError> {
         self.directory_head().await?;
-        let listed = self.all_listed().await?;
-        let mut entries: Vec<_> = listed.into_iter().map(|listed| listed.entry).collect();
+        let stored = self.stored_entries().await?;
+        let mut entries: Vec<_> = stored.into_iter().map(|stored| stored.entry).collect();
         entries.retain(|entry| entry.kind == kind);
         entries.sort_by(|a, b| (a.create_date, &a.id).cmp(&(b.create_date, &b.id)));
         Ok(entries)
@@ -274,15 +275,18 @@ impl Operator {
 
     /// The hashes of all credentials in the list that have a readable entry.
     pub(super) async fn listed_hashes(&self) -> Result<Vec<CredentialHash>, StoreError> {
-        let listed = self.try_listed().await?;
-        Ok(listed.flatten().map(|listed| listed.hash).collect())
+        let stored = self.decoded_entries().await?;
+        Ok(stored.flatten().map(|stored| stored.hash).collect())
     }
 
-    async fn all_listed(&self) -> Result<Vec<Listed>, StoreError> {
-        self.try_listed().await?.collect()
+    async fn stored_entries(&self) -> Result<Vec<StoredEntry>, StoreError> {
+        self.decoded_entries().await?.collect()
     }
 
-    async fn try_listed(&self) -> Result<impl Iterator<Item = Result<Listed, StoreError>>, StoreError> {
+    /// All entries in the list, with an error for each that cannot be decoded.
+    async fn decoded_entries(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<StoredEntry, StoreError>>, StoreError> {
         let span = KeyRange::whole(self.keys().credentials());
         let items = self.reads().query_all(span).await?.into_iter();
         Ok(items.map(|item| item::decode("credential entry", item)))
@@ -294,13 +298,13 @@ impl Operator {
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] if the table fails.
     pub async fn revoke(&self, kind: CredentialKind, id: &str) -> Result<CredentialEntry, OperatorError> {
-        let mut listed = self.listed(kind, id).await?;
+        let mut stored = self.unrevoked_entry(kind, id).await?;
         let at = self.now();
-        listed.entry.revoked = Some(at);
+        stored.entry.revoked = Some(at);
         let mut transaction = Transaction::default();
-        let void = item::encode("credential", &listed.revoked(self.instance(), at))?;
-        transaction.put(key::credential(&listed.hash), void, Condition::Always);
-        self.replace_entry(transaction, listed).await
+        let void = item::encode("credential", &stored.revoked_credential(self.instance(), at))?;
+        transaction.put(key::credential(&stored.hash), void, Condition::Always);
+        self.replace_entry(transaction, stored).await
     }
 
     /// Sets or removes a key's own limit (C-9), from the next request on.
@@ -309,37 +313,37 @@ impl Operator {
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] if the table fails.
     pub async fn limit_key(&self, id: &str, limit: Option<Rate>) -> Result<CredentialEntry, OperatorError> {
-        let mut listed = self.listed(CredentialKind::Key, id).await?;
-        listed.entry.requests_per_minute = limit;
-        let credential = item::encode("credential", &listed.credential(self.instance()))?;
+        let mut stored = self.unrevoked_entry(CredentialKind::Key, id).await?;
+        stored.entry.requests_per_minute = limit;
+        let credential = item::encode("credential", &stored.credential(self.instance()))?;
         let mut transaction = Transaction::default();
         // A concurrent revocation stays.
         transaction.set(
-            key::credential(&listed.hash),
+            key::credential(&stored.hash),
             credential,
             &MAY_LACK,
             Condition::Exactly {
-                has: Item::from([("id".to_owned(), item::s(&*listed.entry.id))]),
+                has: Item::from([("id".to_owned(), item::s(&*stored.entry.id))]),
                 lacks: vec!["revoked"],
             },
         );
-        self.replace_entry(transaction, listed).await
+        self.replace_entry(transaction, stored).await
     }
 
-    /// The entry of a credential that is not revoked.
-    async fn listed(&self, kind: CredentialKind, id: &str) -> Result<Listed, OperatorError> {
+    /// The entry of a credential that is not revoked; otherwise an error.
+    async fn unrevoked_entry(&self, kind: CredentialKind, id: &str) -> Result<StoredEntry, OperatorError> {
         self.directory_head().await?;
         // Other texts are not looked up, because DynamoDB rejects keys of some lengths and characters.
-        let formed = id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let item = if formed {
+        let is_well_formed = id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let item = if is_well_formed {
             self.reads().get(&self.keys().credential(kind, id)).await?
         } else {
             None
         };
         let item = item.ok_or_else(|| self.no_credential(kind, id))?;
-        let listed: Listed = item::decode("credential entry", item)?;
-        match listed.entry.revoked {
-            None => Ok(listed),
+        let stored: StoredEntry = item::decode("credential entry", item)?;
+        match stored.entry.revoked {
+            None => Ok(stored),
             Some(at) => {
                 let (kind, id) = (kind.name(), id.to_owned());
                 Err(OperatorError::RevokedAlready { kind, id, at })
@@ -351,10 +355,10 @@ impl Operator {
     async fn replace_entry(
         &self,
         mut transaction: Transaction,
-        listed: Listed,
+        stored: StoredEntry,
     ) -> Result<CredentialEntry, OperatorError> {
-        let item = item::encode("credential entry", &listed)?;
-        let entry = listed.entry;
+        let item = item::encode("credential entry", &stored)?;
+        let entry = stored.entry;
         let key = self.keys().credential(entry.kind, &entry.id);
         transaction.set(key, item, &MAY_LACK, Condition::Present);
         if !self.table().try_commit(transaction).await? {

@@ -59,6 +59,8 @@ impl Operator {
         }
     }
 
+    /// Adds the cents that the counts of a day of a list lack, and returns the number of changed counts. Compares again
+    /// until nothing lacks, because one transaction does not add everything.
     async fn add_values_of(&self, list: BoardList, day: &str) -> Result<u64, OperatorError> {
         let mut retry = self
             .table()
@@ -71,9 +73,9 @@ impl Operator {
             if missing.is_empty() {
                 return Ok(added);
             }
-            for some in missing.chunks(MAX_COUNTS) {
-                match self.table().commit(addition(&stored, some)?).await {
-                    Ok(()) => added += some.len() as u64,
+            for batch in missing.chunks(MAX_COUNTS) {
+                match self.table().commit(addition(&stored, batch)?).await {
+                    Ok(()) => added += batch.len() as u64,
                     Err(CommitError::Refused(_) | CommitError::Store(StoreError::Contention(_))) => {
                         retry.again().await?;
                         break;
@@ -127,14 +129,14 @@ impl Operator {
         let mut cents = BTreeMap::<_, BTreeMap<_, _>>::new();
         while let Some(page) = pages.next_with(|span| self.reads().query(span)).await? {
             for entry in &page.items {
-                let Ok(one) = OpportunitySnapshot::decode(entry) else {
+                let Ok(snapshot) = OpportunitySnapshot::decode(entry) else {
                     continue;
                 };
-                let totals = counts(keys, &one.opportunity)?.into_iter();
+                let totals = counts(keys, &snapshot.opportunity)?.into_iter();
                 for (count, share) in totals.filter(|(key, _)| keys.is_day_count(key)) {
                     let sums = cents.entry(count).or_default();
-                    for (name, by) in share.numbers.into_iter().filter(|(name, _)| is_cents(name)) {
-                        *sums.entry(name).or_default() += i128::from(by);
+                    for (name, amount) in share.numbers.into_iter().filter(|(name, _)| is_cents(name)) {
+                        *sums.entry(name).or_default() += i128::from(amount);
                     }
                 }
             }
@@ -147,8 +149,8 @@ fn is_cents(name: &str) -> bool {
     name == "c" || name.starts_with("c.")
 }
 
-/// The cents that each stored count lacks, at most [`MAX_NUMBERS`] for each count. Counts that are not stored are left to
-/// the doctor.
+/// The cents that each stored count lacks, negative for a surplus, at most [`MAX_NUMBERS`] for each count. Counts that
+/// are not stored are left to the doctor.
 fn missing_cents(
     stored: &BTreeMap<Key, StoredCount>,
     right: &BTreeMap<Key, BTreeMap<String, i128>>,
@@ -156,16 +158,17 @@ fn missing_cents(
     let (none, mut missing) = (BTreeMap::new(), Vec::new());
     for (count, items) in stored {
         let right = right.get(count).unwrap_or(&none);
-        let there = items.values().flat_map(Item::keys).filter(|name| is_cents(name));
-        let names: BTreeSet<_> = there.chain(right.keys()).collect();
+        let stored_names = items.values().flat_map(Item::keys).filter(|name| is_cents(name));
+        let names: BTreeSet<_> = stored_names.chain(right.keys()).collect();
         let mut cents = Vec::new();
         for name in names {
             let mut lacks = right.get(name).copied().unwrap_or_default();
             for item in items.values() {
                 lacks -= cents_in(item, name)?;
             }
-            let most = i128::from(i64::MAX);
-            let lacks = i64::try_from(lacks.clamp(-most, most)).unwrap_or_default();
+            // A larger difference is added in several rounds.
+            let max = i128::from(i64::MAX);
+            let lacks = i64::try_from(lacks.clamp(-max, max)).unwrap_or_default();
             if lacks != 0 && cents.len() < MAX_NUMBERS {
                 cents.push((name.clone(), lacks));
             }
@@ -178,6 +181,7 @@ fn missing_cents(
     Ok(missing)
 }
 
+/// The cents of an attribute of a count or a shard; 0 if it is absent.
 fn cents_in(item: &Item, name: &str) -> Result<i128, StoreError> {
     let Some(number) = item.get(name) else {
         return Ok(0);

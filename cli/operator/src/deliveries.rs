@@ -31,7 +31,7 @@ impl Operator {
     /// [`OperatorError`] if there is no such instance, or the table fails.
     pub async fn failed_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
         self.directory_head().await?;
-        let items = self.0.reader().undelivered().await?;
+        let items = self.reader().undelivered().await?;
         let found = items
             .iter()
             .map(|item| Ok(self.failed(Undelivered::decode(item)?)));
@@ -46,8 +46,8 @@ impl Operator {
     pub async fn retry_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
         self.directory_head().await?;
         let mut retried = Vec::new();
-        for item in self.0.reader().undelivered().await? {
-            let transaction = undelivered::back(self.0.reader(), &item)?;
+        for item in self.reader().undelivered().await? {
+            let transaction = undelivered::back(self.reader(), &item)?;
             // A refused transaction means that another operator has moved it.
             if self.table().try_commit(transaction).await? {
                 retried.push(self.failed(Undelivered::decode(&item)?));

@@ -67,7 +67,7 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// Puts the items of details that differ from the stored ones. At most 64.
+    /// Adds the writes of the items of details that differ from the stored ones, at most 64. Unknown attributes stay.
     pub(super) fn put_details(
         &self,
         transaction: &mut Transaction,
@@ -78,11 +78,11 @@ impl Operator {
         let mut new = encode_details(self.keys(), details);
         let keys: BTreeSet<_> = old.keys().chain(new.keys()).cloned().collect();
         for key in keys {
-            let (known, item) = (old.get(&key), new.remove(&key));
-            if known == item.as_ref() {
+            let (old_item, new_item) = (old.get(&key), new.remove(&key));
+            if old_item == new_item.as_ref() {
                 continue;
             }
-            let Some(item) = item else {
+            let Some(item) = new_item else {
                 transaction.delete(key, Condition::Always);
                 continue;
             };
@@ -90,7 +90,7 @@ impl Operator {
                 return Err(OperatorError::TooLarge("directory"));
             }
             let raw = before.items.get(&key).map(Raw::of).unwrap_or_default();
-            let item = raw.carry(item, |_| known.cloned());
+            let item = raw.carry(item, |_| old_item.cloned());
             transaction.put(key, item, Condition::Always);
         }
         Ok(())
@@ -105,7 +105,7 @@ impl Operator {
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
             let Some(item) = self.reads().get(&self.keys().directory()).await? else {
-                return Err(self.missing().await);
+                return Err(self.missing_directory().await);
             };
             let stored = decode_raw(&item)?;
             if stored.details.is_none() {

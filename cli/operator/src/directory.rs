@@ -93,7 +93,7 @@ impl Operator {
     pub(super) async fn stored_directory(&self) -> Result<StoredDirectory, OperatorError> {
         match self.reads().get(&self.keys().directory()).await? {
             Some(item) => Ok(decode_raw(&item)?),
-            None => Err(self.missing().await),
+            None => Err(self.missing_directory().await),
         }
     }
 
@@ -133,9 +133,8 @@ impl Operator {
             return Ok(standings.into_keys().collect());
         }
         let names = self
-            .0
             .reader()
-            .finish_names(self.0.reader().begin_names().await?)
+            .finish_names(self.reader().begin_names().await?)
             .await?;
         Ok(names.iter().map(|(id, _)| id).collect())
     }

@@ -60,27 +60,27 @@ pub async fn export(
         out,
         bar,
         counts: Counts::new(),
-        before: 0,
-        ids: 0,
+        written_ids: 0,
+        kind_ids: 0,
     };
-    export.directory().await?;
-    export.records::<Users>().await?;
-    export.records::<Profiles>().await?;
-    export.records::<Tags>().await?;
-    export.records::<LossReasons>().await?;
-    export.records::<Companies>().await?;
-    export.records::<Leads>().await?;
-    export.records::<Funnels>().await?;
-    export.records::<Opportunities>().await?;
-    export.records::<Calendars>().await?;
-    export.records::<Meetings>().await?;
-    export.records::<Tickets>().await?;
-    export.records::<Files>().await?;
-    export.records::<Calls>().await?;
-    export.events().await?;
-    export.records::<Reports>().await?;
-    export.records::<Hooks>().await?;
-    export.records::<Automations>().await?;
+    export.export_directory().await?;
+    export.export_kind::<Users>().await?;
+    export.export_kind::<Profiles>().await?;
+    export.export_kind::<Tags>().await?;
+    export.export_kind::<LossReasons>().await?;
+    export.export_kind::<Companies>().await?;
+    export.export_kind::<Leads>().await?;
+    export.export_kind::<Funnels>().await?;
+    export.export_kind::<Opportunities>().await?;
+    export.export_kind::<Calendars>().await?;
+    export.export_kind::<Meetings>().await?;
+    export.export_kind::<Tickets>().await?;
+    export.export_kind::<Files>().await?;
+    export.export_kind::<Calls>().await?;
+    export.export_events().await?;
+    export.export_kind::<Reports>().await?;
+    export.export_kind::<Hooks>().await?;
+    export.export_kind::<Automations>().await?;
     Ok(export.counts)
 }
 
@@ -108,26 +108,29 @@ struct Export<'a, W> {
     out: &'a mut W,
     bar: &'a ProgressBar,
     counts: Counts,
-    /// The ids of the former kinds, in the unit of the bar. Kinds without a sequence are small.
-    before: u64,
-    /// The ids of the current kind.
-    ids: u64,
+    /// The sum of the last ids of the written kinds, which is the position of the bar. Kinds without a sequence are
+    /// small and not counted.
+    written_ids: u64,
+    /// The last id of the current kind.
+    kind_ids: u64,
 }
 
 impl<W: Write> Export<'_, W> {
+    /// Begins to count the records of a kind, and moves the bar to the end of the former kind.
     fn begin(&mut self, kind: Kind) {
-        self.before += self.ids;
-        self.ids = self.last(if kind == Kind::Events { "call" } else { kind.name() });
+        self.written_ids += self.kind_ids;
+        self.kind_ids = self.last(if kind == Kind::Events { "call" } else { kind.name() });
         self.counts.push((kind.name(), 0));
         self.bar.set_message(kind.name());
     }
 
+    /// The last value of a sequence before the export; 0 for an unknown one.
     fn last(&self, name: &str) -> u64 {
         let last = self.last.iter().find(|(sequence, _)| *sequence == name);
         last.map_or(0, |(_, last)| *last)
     }
 
-    async fn directory(&mut self) -> Result<(), ExportError> {
+    async fn export_directory(&mut self) -> Result<(), ExportError> {
         let directory = self.operator.directory().await?;
         self.begin(Kind::Settings);
         for (name, value) in directory.settings.entries() {
@@ -145,7 +148,7 @@ impl<W: Write> Export<'_, W> {
     }
 
     /// Writes the records of a kind, up to the last id before the export.
-    async fn records<K: ExportKind>(&mut self) -> Result<(), ExportError> {
+    async fn export_kind<K: ExportKind>(&mut self) -> Result<(), ExportError> {
         self.begin(K::KIND);
         let last = K::STOPS_AT.map(|sequence| self.last(sequence));
         if last == Some(0) {
@@ -159,8 +162,10 @@ impl<W: Write> Export<'_, W> {
                 .collect();
             if K::OF_LEADS {
                 let erasures = self.operator.erasures().await?;
-                let without = shown.into_iter().map(|record| K::without(record, &erasures));
-                shown = without.collect();
+                shown = shown
+                    .into_iter()
+                    .map(|record| K::without(record, &erasures))
+                    .collect();
             }
             shown.iter().try_for_each(|record| self.write::<K>(record))?;
         }
@@ -168,7 +173,7 @@ impl<W: Write> Export<'_, W> {
     }
 
     /// Writes the events of calls, up to the last call before the export.
-    async fn events(&mut self) -> Result<(), ExportError> {
+    async fn export_events(&mut self) -> Result<(), ExportError> {
         self.begin(Kind::Events);
         let last = CallId::new(self.last("call"));
         if last.is_none() {
@@ -189,8 +194,8 @@ impl<W: Write> Export<'_, W> {
         if let Some((_, count)) = self.counts.last_mut() {
             *count += 1;
         }
-        let place = K::identity(record).min(self.ids);
-        self.bar.set_position(self.before + place);
+        let id = K::identity(record).min(self.kind_ids);
+        self.bar.set_position(self.written_ids + id);
         Ok(())
     }
 }

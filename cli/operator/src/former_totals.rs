@@ -9,7 +9,7 @@
 use super::{Operator, OperatorError};
 use shared::ids::{FunnelId, UserId};
 use shared::opportunity::Status;
-use shared::store::unscoped::derived::{Share, is_number};
+use shared::store::unscoped::derived::{Contribution, is_number};
 use shared::store::unscoped::key;
 use shared::store::unscoped::leads::LeadClass;
 use shared::store::unscoped::opportunities::BoardClass;
@@ -23,13 +23,16 @@ const LEADS: &str = "lead total";
 /// Maximum numbers in one transaction. Each takes three writes, and DynamoDB allows 300 names in an expression.
 const MAX_NUMBERS: usize = 30;
 
-/// The number to which a count moves, and the attributes that describe its item.
+/// A number to which a count moves.
 struct TotalTarget {
+    /// The key of the total.
     key: Key,
+    /// The attribute of the number.
     name: String,
     /// The factor of the moved number; 0 for a number that must only be present.
-    times: i64,
-    set: Item,
+    factor: i64,
+    /// The attributes that describe the class of the total.
+    description: Item,
 }
 
 impl Operator {
@@ -62,20 +65,20 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::Store`] if it cannot be read or written; what was moved by then stays.
     pub(super) async fn move_former_total(&self, key: &Key) -> Result<(), OperatorError> {
-        let anew = || self.table().retry(Policy::CONFLICT, "moving a total");
-        let mut retry = anew();
+        let new_retry = || self.table().retry(Policy::CONFLICT, "moving a total");
+        let mut retry = new_retry();
         while let Some(item) = self.reads().get(key).await? {
             let version = Condition::Version(item::number(KIND, &item, "v")?);
-            let mut transaction = self.some_moved(key, &item, &version)?;
-            let done = transaction.is_empty();
-            if done {
+            let mut transaction = self.moves(key, &item, &version)?;
+            let is_moved = transaction.is_empty();
+            if is_moved {
                 transaction.delete(key.clone(), version);
             } else {
                 transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
             }
             match self.table().commit(transaction).await {
-                Ok(()) if done => return Ok(()),
-                Ok(()) => retry = anew(),
+                Ok(()) if is_moved => return Ok(()),
+                Ok(()) => retry = new_retry(),
                 Err(CommitError::Refused(_) | CommitError::Store(StoreError::Contention(_))) => {
                     retry.again().await?;
                 }
@@ -85,21 +88,21 @@ impl Operator {
         Ok(())
     }
 
-    /// Moves numbers of a total in a former form, as many as one transaction permits; none if all are 0.
-    fn some_moved(&self, key: &Key, item: &Item, version: &Condition) -> Result<Transaction, StoreError> {
+    /// The writes that move numbers of a total in a former form, as many as one transaction permits; none if all are 0.
+    fn moves(&self, key: &Key, item: &Item, version: &Condition) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         for name in item.keys().filter(|name| is_number(name)) {
-            let by = item::signed(KIND, item, name)?;
-            if by == 0 {
+            let amount = item::signed(KIND, item, name)?;
+            if amount == 0 {
                 continue;
             }
-            transaction.update(key.clone(), name, -by, Item::new(), version.clone());
+            transaction.update(key.clone(), name, -amount, Item::new(), version.clone());
             for target in self.targets(key, item, name)? {
                 transaction.update(
                     target.key.clone(),
                     &target.name,
-                    target.times * by,
-                    target.set,
+                    target.factor * amount,
+                    target.description,
                     Condition::Always,
                 );
                 transaction.update(target.key, "v", 1, Item::new(), Condition::Always);
@@ -111,16 +114,17 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// The present places of a number in a total of a former form.
+    /// The present numbers to which a number in a total of a former form moves.
     fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<TotalTarget>, StoreError> {
         let rest = key.pk.strip_prefix(&self.keys().prefix()).unwrap_or_default();
-        let (kind, place) = rest.split_once('#').unwrap_or_default();
-        let apart = format!("{}{kind}-{RESTRICTED}#{place}", self.keys().prefix());
+        let (kind, list) = rest.split_once('#').unwrap_or_default();
+        // The partition of totals of restricted classes.
+        let restricted = format!("{}{kind}-{RESTRICTED}#{list}", self.keys().prefix());
         if kind == "lead-total" {
-            return lead_targets(key, apart, item);
+            return lead_targets(key, restricted, item);
         }
         if kind == "board-total" {
-            return self.board_targets(key, apart, item, name);
+            return self.board_targets(key, restricted, item, name);
         }
         let class = name.strip_prefix("n.").unwrap_or_default();
         let mut parts = class.splitn(3, '#');
@@ -134,27 +138,27 @@ impl Operator {
         if parts.next().is_some() {
             counted = format!("{counted}#{RESTRICTED}");
             targets.push(TotalTarget {
-                key: key::total(apart, &format!("{}#{class}", key.sk)),
+                key: key::total(restricted, &format!("{}#{class}", key.sk)),
                 name: "n".to_owned(),
-                times: 1,
-                set: Item::new(),
+                factor: 1,
+                description: Item::new(),
             });
         }
         targets.push(TotalTarget {
             key: key::total(key.pk.clone(), &key::rank(&key.sk, user)),
             name: counted,
-            times: 1,
-            set: Item::new(),
+            factor: 1,
+            description: Item::new(),
         });
         Ok(targets)
     }
 
-    /// The present places of a number of a class of opportunities: the totals of its column and of its user. A
-    /// restricted class also has a total of its own.
+    /// The present numbers to which a number of a class of opportunities moves: in the totals of its column and of its
+    /// user. A restricted class also has a total of its own, in the partition `restricted_totals`.
     fn board_targets(
         &self,
         key: &Key,
-        apart: String,
+        restricted_totals: String,
         item: &Item,
         name: &str,
     ) -> Result<Vec<TotalTarget>, StoreError> {
@@ -162,34 +166,34 @@ impl Operator {
         class.retain(|name, _| !is_number(name) && name != "v");
         let mut class: BoardClass = item::decode(KIND, class)?;
         let mut targets = Vec::new();
-        let (unit, restricted) = name
+        let (unit, is_restricted) = name
             .split_once('.')
             .map_or((name, false), |(unit, _)| (unit, true));
         if !class.narrowing.is_open() {
             targets.push(TotalTarget {
-                key: key::total(apart, &key.sk),
+                key: key::total(restricted_totals, &key.sk),
                 name: unit.to_owned(),
-                times: 1,
-                set: item::encode(KIND, &class)?,
+                factor: 1,
+                description: item::encode(KIND, &class)?,
             });
         }
         // A total of a class without restriction counts restricted opportunities of any sort.
-        if restricted {
+        if is_restricted {
             class.narrowing = Restriction::Users(Vec::new());
         }
         for (
             key,
-            Share {
+            Contribution {
                 numbers, attributes, ..
             },
-        ) in class.totals(self.keys(), place(key)?, 0)?
+        ) in class.totals(self.keys(), funnel_of(key)?, 0)?
         {
             let same_unit = |name: &String| name.split('.').next() == Some(unit);
             targets.extend(numbers.into_keys().filter(same_unit).map(|name| TotalTarget {
                 key: key.clone(),
                 name,
-                times: 1,
-                set: attributes.clone(),
+                factor: 1,
+                description: attributes.clone(),
             }));
         }
         Ok(targets)
@@ -197,34 +201,35 @@ impl Operator {
 }
 
 /// The funnel of a partition of totals, and whether the totals are of its archive.
-fn place(key: &Key) -> Result<(FunnelId, bool), StoreError> {
+fn funnel_of(key: &Key) -> Result<(FunnelId, bool), StoreError> {
     let mut parts = key.pk.rsplit('#');
-    let archived = parts.next() == Some("1");
+    let is_archived = parts.next() == Some("1");
     let funnel = parts.next().and_then(|id| FunnelId::new(id.parse().ok()?));
     funnel
-        .map(|funnel| (funnel, archived))
+        .map(|funnel| (funnel, is_archived))
         .ok_or_else(|| item::corrupt(KIND, format_args!("{} is of no funnel", key.pk)))
 }
 
-/// The present places of the count of a class of leads: its own total, and its owner's.
-fn lead_targets(key: &Key, apart: String, item: &Item) -> Result<Vec<TotalTarget>, StoreError> {
+/// The present numbers to which the count of a class of leads moves: in its own total in the partition
+/// `restricted_totals`, and in its owner's total.
+fn lead_targets(key: &Key, restricted_totals: String, item: &Item) -> Result<Vec<TotalTarget>, StoreError> {
     let mut class = item.clone();
     class.retain(|name, _| !is_number(name) && name != "v");
     let class: LeadClass = item::decode(LEADS, class)?;
     let owner = key::class_parts(&key.sk).next().unwrap_or_default();
-    let all = |name: &str, times| -> Result<TotalTarget, StoreError> {
+    let of_owner = |name: &str, factor| -> Result<TotalTarget, StoreError> {
         Ok(TotalTarget {
             key: key::total(key.pk.clone(), owner),
             name: name.to_owned(),
-            times,
-            set: item::encode(LEADS, &class.unrestricted())?,
+            factor,
+            description: item::encode(LEADS, &class.unrestricted())?,
         })
     };
     let own = TotalTarget {
-        key: key::total(apart, &key.sk),
+        key: key::total(restricted_totals, &key.sk),
         name: "n".to_owned(),
-        times: 1,
-        set: item::encode(LEADS, &class)?,
+        factor: 1,
+        description: item::encode(LEADS, &class)?,
     };
-    Ok(vec![own, all(RESTRICTED_COUNT, 1)?, all("n", 0)?])
+    Ok(vec![own, of_owner(RESTRICTED_COUNT, 1)?, of_owner("n", 0)?])
 }

@@ -47,7 +47,7 @@ use shared::settings::SettingError;
 use shared::store::unscoped::format::{Format, TableFormat, found_format};
 use shared::store::unscoped::key::{self, Keys};
 use shared::store::unscoped::leads::Details;
-use shared::store::{Store, Writer};
+use shared::store::{Reader, Store, Writer};
 use shared::time::Timestamp;
 use table::StoreError;
 use table::item;
@@ -206,10 +206,15 @@ pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> 
     entries.collect()
 }
 
-/// Operates one instance. A lenient operator omits unreadable records from pages and notes them. Bulk writes share a
-/// pace.
+/// Operates one instance.
 #[derive(Debug, Clone)]
-pub struct Operator(Writer, Option<Arc<Mutex<UnreadableRecords>>>, Pace);
+pub struct Operator {
+    writer: Writer,
+    /// Notes of a lenient operator, whose pages omit unreadable records.
+    unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
+    /// Limits the rate of all bulk writes together.
+    pace: Pace,
+}
 
 /// Unreadable records that pages omitted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -224,35 +229,47 @@ impl Operator {
     /// An operator of one instance, which need not exist yet.
     #[must_use]
     pub fn new(store: &Store, instance: InstanceName) -> Self {
-        Self(store.unscoped(instance), None, Pace::default())
+        Self {
+            writer: store.unscoped(instance),
+            unreadable: None,
+            pace: Pace::default(),
+        }
     }
 
     /// The same operator. Its pages omit and note unreadable records.
     #[must_use]
     pub fn lenient(&self) -> Self {
-        Self(self.0.clone(), Some(Arc::default()), self.2.clone())
+        Self {
+            unreadable: Some(Arc::default()),
+            ..self.clone()
+        }
     }
 
     /// The unreadable records that pages have omitted so far.
     #[must_use]
     pub fn unreadable(&self) -> UnreadableRecords {
-        let unreadable = self.1.as_ref().map(|noted| noted.lock());
-        let unreadable = unreadable.map(|noted| noted.unwrap_or_else(PoisonError::into_inner).clone());
-        unreadable.unwrap_or_default()
+        match &self.unreadable {
+            Some(unreadable) => unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            None => UnreadableRecords::default(),
+        }
     }
 
     /// The instance that is operated.
     #[must_use]
     pub fn instance(&self) -> &InstanceName {
-        self.0.reader().instance()
+        self.reader().instance()
+    }
+
+    fn reader(&self) -> &Reader {
+        self.writer.reader()
     }
 
     fn keys(&self) -> Keys<'_> {
-        self.0.reader().unscoped_keys()
+        self.reader().unscoped_keys()
     }
 
     fn table(&self) -> &Table {
-        self.0.table()
+        self.writer.table()
     }
 
     fn reads(&self) -> &ReadTable {
@@ -260,7 +277,7 @@ impl Operator {
     }
 
     fn environment(&self) -> &Environment {
-        self.0.reader().environment()
+        self.reader().environment()
     }
 
     fn now(&self) -> Timestamp {
@@ -270,17 +287,17 @@ impl Operator {
     /// Whether leads may store that no opportunity was ever linked to them, because every writer maintains the
     /// attribute.
     fn is_settled(&self) -> bool {
-        self.0.reader().settled().has(Format::UNLINKED)
+        self.reader().known_format().has(Format::UNLINKED)
     }
 
     /// The place of the custom fields of leads to write.
     fn new_details(&self) -> Details {
-        Details::default().next(self.0.reader().settled())
+        Details::default().next(self.reader().known_format())
     }
 
     /// Whether ranks of leads may be counted, because every writer maintains them.
     fn counts_leads(&self) -> bool {
-        self.0.reader().settled().has(Format::LEAD_RANKS)
+        self.reader().known_format().has(Format::LEAD_RANKS)
     }
 
     /// Counts the leads of list blocks, by which pages far from the start are found. Returns the number of counted
@@ -289,7 +306,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::Store`] if the table fails; what was counted by then stays.
     pub async fn count_lead_ranks(&self) -> Result<u64, OperatorError> {
-        Ok(self.0.count_lead_ranks().await?)
+        Ok(self.writer.count_lead_ranks().await?)
     }
 
     /// Creates the instance, with default settings and no users.
@@ -315,9 +332,12 @@ impl Operator {
             }
             match self.table().commit(transaction).await {
                 Ok(()) => {
-                    self.0.reader().settled().note(found.as_ref().unwrap_or(&first));
+                    self.reader()
+                        .known_format()
+                        .note(found.as_ref().unwrap_or(&first));
                     return Ok(entry);
                 }
+                // Another process has created the table's first instance, and with it the format.
                 Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
                     retry.again().await?
                 }
@@ -335,6 +355,7 @@ impl Operator {
         }
     }
 
+    /// The writes that create the instance in the given format of the table.
     fn new_instance(&self, entry: &InstanceEntry, format: Format) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         transaction.put(

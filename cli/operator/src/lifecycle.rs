@@ -38,12 +38,13 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] if the table fails.
-    pub async fn suspend(&self, suspended: bool) -> Result<(Option<Timestamp>, bool), OperatorError> {
+    pub async fn set_suspended(&self, suspended: bool) -> Result<(Option<Timestamp>, bool), OperatorError> {
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
             let mut stored = self.stored_directory().await?;
             let mut entry = self.entry().await?;
             let before = stored.directory.suspended;
+            // A suspended instance keeps the time of its suspension.
             let after = suspended.then(|| before.unwrap_or_else(|| self.now()));
             if (before, entry.suspended) == (after, after) {
                 return Ok((after, false));
@@ -76,8 +77,13 @@ impl Operator {
         if !alone {
             let left = since.plus_seconds(SETTLED).unix_millis() - self.now().unix_millis();
             tokio::time::sleep(Duration::from_millis(left.try_into().unwrap_or(0))).await;
-            while let more @ 1.. = self.erase_items(watch).await? {
-                erased += more;
+            // Repeated until a pass finds nothing.
+            loop {
+                let found = self.erase_items(watch).await?;
+                if found == 0 {
+                    break;
+                }
+                erased += found;
             }
         }
         let entry = key::instance(self.instance());
@@ -105,6 +111,7 @@ impl Operator {
         Err(OperatorError::NoInstance(self.instance().clone()))
     }
 
+    /// A write that replaces the instance's entry in the list, if there is one.
     fn entry_change(&self, entry: &InstanceEntry) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         let item = item::encode("instance", entry)?;
@@ -135,6 +142,7 @@ impl Operator {
         }
     }
 
+    /// Deletes the items of these keys, and returns their number.
     async fn erase(&self, keys: Vec<Key>, watch: &(dyn Fn(u64) + Sync)) -> Result<u64, OperatorError> {
         let transactions = keys.chunks(MAX_WRITES).map(|keys| {
             let mut transaction = Transaction::default();
@@ -153,8 +161,8 @@ impl Operator {
         Ok(done.try_fold(0, async |sum, items| Ok(sum + items)).await?)
     }
 
-    /// The error for an instance without a directory.
-    pub(super) async fn missing(&self) -> OperatorError {
+    /// The error for an instance without a directory: it is being deleted or does not exist.
+    pub(super) async fn missing_directory(&self) -> OperatorError {
         let instance = self.instance().clone();
         match self.entry().await {
             Ok(_) => OperatorError::BeingDeleted(instance),

@@ -13,13 +13,13 @@ use table::{Condition, Key, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Tra
 const RECORDS: usize = 100;
 
 /// A record's missing look-ups, and the record's version.
-struct Missing {
+struct MissingLookUps {
     record: Key,
     version: u64,
     look_ups: Vec<(Key, Item)>,
 }
 
-impl Missing {
+impl MissingLookUps {
     fn put(&self, transaction: &mut Transaction) {
         for (key, item) in &self.look_ups {
             transaction.put(key.clone(), item.clone(), Condition::Always);
@@ -50,15 +50,15 @@ impl Operator {
         let mut pages = Pages::of(KeyRange::head(records, RECORDS));
         while let Some(records) = pages.next_keys(self.reads()).await? {
             let missing = self.missing_look_ups::<E>(&records).await?;
-            for some in in_transactions(&missing) {
-                added += self.add_some_look_ups::<E>(some).await?;
+            for batch in batches(&missing) {
+                added += self.add_batch::<E>(batch).await?;
             }
         }
         Ok(added)
     }
 
     /// Puts the look-ups of a few records. If one of the records changed concurrently, puts them record by record.
-    async fn add_some_look_ups<E: Entity>(&self, records: &[Missing]) -> Result<u64, StoreError> {
+    async fn add_batch<E: Entity>(&self, records: &[MissingLookUps]) -> Result<u64, StoreError> {
         let mut transaction = Transaction::default();
         for missing in records {
             missing.put(&mut transaction);
@@ -67,7 +67,7 @@ impl Operator {
             return Ok(records.iter().map(|missing| missing.look_ups.len() as u64).sum());
         }
         let mut added = 0;
-        for Missing { record, .. } in records {
+        for MissingLookUps { record, .. } in records {
             added += self.add_look_ups_again::<E>(record).await?;
         }
         Ok(added)
@@ -89,43 +89,43 @@ impl Operator {
     }
 
     /// Records that lack look-ups. Unreadable records are skipped; the doctor reports them.
-    async fn missing_look_ups<E: Entity>(&self, records: &[Key]) -> Result<Vec<Missing>, StoreError> {
+    async fn missing_look_ups<E: Entity>(&self, records: &[Key]) -> Result<Vec<MissingLookUps>, StoreError> {
         let found = self.reads().get_many(records.iter().cloned()).await?;
-        let wanted = records.iter().filter_map(|key| {
+        let records_missing = records.iter().filter_map(|key| {
             let record = Stored::<E>::decode(found.get(key)?).ok()?;
             let derived = record.derived_as_read(self.keys()).ok()?.items.into_iter();
-            Some(Missing {
+            Some(MissingLookUps {
                 record: key.clone(),
                 version: record.version,
                 look_ups: derived.filter(|(key, _)| key::is_new_look_up(key)).collect(),
             })
         });
-        let mut wanted: Vec<_> = wanted.collect();
-        let look_ups = wanted.iter().flat_map(|missing| &missing.look_ups);
-        let there = self
+        let mut records_missing: Vec<_> = records_missing.collect();
+        let look_ups = records_missing.iter().flat_map(|missing| &missing.look_ups);
+        let stored = self
             .reads()
             .get_many(look_ups.map(|(key, _)| key.clone()))
             .await?;
-        for missing in &mut wanted {
-            missing.look_ups.retain(|(key, _)| !there.contains_key(key));
+        for missing in &mut records_missing {
+            missing.look_ups.retain(|(key, _)| !stored.contains_key(key));
         }
-        wanted.retain(|missing| !missing.look_ups.is_empty());
-        Ok(wanted)
+        records_missing.retain(|missing| !missing.look_ups.is_empty());
+        Ok(records_missing)
     }
 }
 
 /// Divides records into parts with at most as many writes as a transaction may have.
-fn in_transactions(mut records: &[Missing]) -> Vec<&[Missing]> {
-    let mut parts = Vec::new();
+fn batches(mut records: &[MissingLookUps]) -> Vec<&[MissingLookUps]> {
+    let mut batches = Vec::new();
     while !records.is_empty() {
         let mut writes = 0;
-        let fits = records.iter().take_while(|missing| {
+        let fitting = records.iter().take_while(|missing| {
             writes += missing.writes();
             writes <= MAX_WRITES
         });
-        let (part, rest) = records.split_at(fits.count().max(1));
-        parts.push(part);
+        let (batch, rest) = records.split_at(fitting.count().max(1));
+        batches.push(batch);
         records = rest;
     }
-    parts
+    batches
 }

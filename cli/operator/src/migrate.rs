@@ -19,8 +19,8 @@ use table::{Condition, StoreError, Transaction};
 /// items with that format. Writes on condition of the items that were read, because requests continue.
 type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>>;
 
-/// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
-/// [`Format::CURRENT`] replaces them.
+/// The steps from the former format to this build's, in their order and with their names in messages. A build that
+/// raises [`Format::CURRENT`] replaces them.
 const STEPS: [(&str, Step); 7] = [
     ("directory", |operator| Box::pin(operator.split_directory())),
     ("departments and groups", |operator| {
@@ -71,7 +71,7 @@ pub async fn migrate(
         // The steps write the new format.
         store.check_format().await?;
         if !alone {
-            let_settle(store, &under_way).await;
+            wait_for_requests(store, &under_way).await;
         }
         for instance in &instances {
             let operator = Operator::new(store, instance.name.clone());
@@ -112,14 +112,16 @@ async fn begin_migration(
     Ok(under_way)
 }
 
-async fn let_settle(store: &Store, under_way: &TableFormat) {
+/// Waits until every request that began before the migration has ended.
+async fn wait_for_requests(store: &Store, under_way: &TableFormat) {
     let Some(since) = under_way.since else { return };
     let now = store.environment().now();
     let left = since.plus_seconds(SETTLED).unix_millis() - now.unix_millis();
     tokio::time::sleep(Duration::from_millis(left.try_into().unwrap_or(0))).await;
 }
 
-/// Writes `#format` unless a newer build did.
+/// Writes `#format` if the stored format is at most `from` or the new one; otherwise checks whether this build can read
+/// the table.
 async fn put_format(store: &Store, from: Format, item: &TableFormat) -> Result<(), StoreError> {
     let mut transaction = Transaction::default();
     let newest = i64::from(from.max(item.format).number());

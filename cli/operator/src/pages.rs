@@ -43,7 +43,7 @@ impl<T> RecordPages<T> {
             table: operator.table().clone(),
             rest: MergeScan::new(ranges, CONCURRENCY),
             decode,
-            unreadable: operator.1.clone(),
+            unreadable: operator.unreadable.clone(),
             details: None,
         }
     }
@@ -122,7 +122,7 @@ impl Operator {
     /// Notes unreadable items if the operator is lenient; else the first one is the error.
     pub(super) fn note_unreadable(&self, items: BTreeMap<Key, StoreError>) -> Result<(), StoreError> {
         for (key, cause) in items {
-            match (&self.1, cause) {
+            match (&self.unreadable, cause) {
                 (Some(unreadable), StoreError::Corrupt { cause, .. }) => note(unreadable, &key, &cause),
                 (_, error) => return Err(error),
             }
@@ -134,7 +134,7 @@ impl Operator {
     #[must_use]
     pub fn records<K: ExportKind>(&self) -> RecordPages<K::Record> {
         let ranges = KeyRange::of_each(K::partitions(self.keys()), None, None);
-        let details = K::HAS_DETAILS.then(|| self.0.reader().clone());
+        let details = K::HAS_DETAILS.then(|| self.reader().clone());
         RecordPages {
             details,
             ..RecordPages::new(self, ranges, K::decode)
@@ -164,7 +164,7 @@ impl Operator {
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
-        self.0.reader().erasures().await
+        self.reader().erasures().await
     }
 
     /// The last value of a sequence, 0 if it has none.

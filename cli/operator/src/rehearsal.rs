@@ -53,7 +53,8 @@ impl EmbeddedEngine for Overlay {
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
         let request = serde_json::from_slice(body).unwrap_or_default();
         let mut keys = Vec::new();
-        name_keys(&request, &mut keys);
+        collect_keys(&request, &mut keys);
+        // Every query of this project names its partition `:pk`.
         let partition = request["ExpressionAttributeValues"][":pk"]["S"].as_str();
         let work = self.load(keys, partition.filter(|_| operation == "Query"));
         let loaded = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(work));
@@ -95,8 +96,8 @@ impl Overlay {
     }
 }
 
-/// The keys in a request, which are all objects with `pk` and `sk`.
-fn name_keys(request: &Value, keys: &mut Vec<Key>) {
+/// Adds the keys in a request to `keys`. Every object with `pk` and `sk` is a key or an item.
+fn collect_keys(request: &Value, keys: &mut Vec<Key>) {
     match request {
         Value::Object(members) => {
             let text = |name: &str| members.get(name)?.get("S")?.as_str();
@@ -104,9 +105,9 @@ fn name_keys(request: &Value, keys: &mut Vec<Key>) {
                 keys.push(Key::new(pk.to_owned(), sk));
                 return;
             }
-            members.values().for_each(|member| name_keys(member, keys));
+            members.values().for_each(|member| collect_keys(member, keys));
         }
-        Value::Array(members) => members.iter().for_each(|member| name_keys(member, keys)),
+        Value::Array(members) => members.iter().for_each(|member| collect_keys(member, keys)),
         _ => {}
     }
 }

@@ -7,7 +7,7 @@
 
 use super::credentials::Keyring;
 use super::directory::DIRECTORY;
-use super::kinds::users::carrying;
+use super::kinds::users::membership_attributes;
 use super::user_lists::UserLists;
 use super::{Operator, OperatorError};
 use shared::ids::UserId;
@@ -35,19 +35,20 @@ impl Operator {
                 return Ok(changed);
             };
             let lists = UserLists::of_records(self).await?;
-            let unchanged = self.stored_directory().await?.version == stored.version;
-            if unchanged && lists.standings != standings {
+            // Only an unchanged version makes the lists and the directory comparable.
+            let is_unchanged = self.stored_directory().await?.version == stored.version;
+            if is_unchanged && lists.standings != standings {
                 return Err(OperatorError::Disagreement(self.instance().clone()));
             }
-            if unchanged && self.try_split(stored, &standings, &lists, &mut changed).await? {
+            if is_unchanged && self.try_split(stored, &standings, &lists, &mut changed).await? {
                 return Ok(changed);
             }
             retry.again().await?;
         }
     }
 
-    /// Writes all new items, then the directory without memberships. Returns `false` if the directory changed
-    /// concurrently.
+    /// Writes all new items, then `stored`, the directory without memberships. Adds the number of changed items to
+    /// `changed`. Returns `false` if the directory changed concurrently.
     async fn try_split(
         &self,
         stored: StoredDirectory,
@@ -56,27 +57,30 @@ impl Operator {
         changed: &mut u64,
     ) -> Result<bool, StoreError> {
         let mut writes = Vec::new();
-        for differing in lists.differing(self).await? {
+        for differing in lists.differing_items(self).await? {
             let mut transaction = Transaction::default();
             differing.fix(&mut transaction);
             writes.push(transaction);
         }
         let mut keyring = Keyring::default();
-        keyring.at(self, stored.version).await?;
+        keyring.load(self, stored.version).await?;
         let credentials: Vec<_> = keyring.all().collect();
-        for some in credentials.chunks(BATCH) {
-            writes.extend(self.carry(some, standings).await?);
+        for batch in credentials.chunks(BATCH) {
+            writes.extend(self.membership_writes(batch, standings).await?);
         }
-        for some in writes.chunks(BATCH) {
+        for batch in writes.chunks(BATCH) {
             let mut transaction = Transaction::default();
-            some.iter().cloned().for_each(|write| transaction.merge(write));
-            let unmoved = Condition::Version(stored.version);
-            transaction.check(self.keys().directory(), unmoved);
+            for write in batch {
+                transaction.merge(write.clone());
+            }
+            let unchanged = Condition::Version(stored.version);
+            transaction.check(self.keys().directory(), unchanged);
             if !self.table().try_commit(transaction).await? {
                 return Ok(false);
             }
-            *changed += some.len() as u64;
+            *changed += batch.len() as u64;
         }
+        // The last write, of the directory without memberships and of the former names.
         let mut last = Transaction::default();
         last.delete(self.keys().names(), Condition::Always);
         self.put_next(&mut last, stored);
@@ -85,7 +89,7 @@ impl Operator {
     }
 
     /// The writes that add their users' memberships to credentials.
-    async fn carry(
+    async fn membership_writes(
         &self,
         credentials: &[(UserId, Key)],
         standings: &Standings,
@@ -106,7 +110,7 @@ impl Operator {
                     value: user.get(),
                 };
                 let mut transaction = Transaction::default();
-                transaction.set(key.clone(), carrying(*standing)?, &[], own);
+                transaction.set(key.clone(), membership_attributes(*standing)?, &[], own);
                 writes.push(transaction);
             }
         }

@@ -62,7 +62,8 @@ impl FollowedSequence {
         }
     }
 
-    /// Moves `first` past the ids that are shown without a gap, and past a gap after its grace period.
+    /// Moves `first` past the ids that are shown without a gap, and past a gap after its grace period. `last` is the
+    /// last id of the look. Begins a grace period if ids up to `last` are missing.
     fn advance(&mut self, last: u64, now: Timestamp) {
         if let Some((_, missing)) = self.grace.take_if(|(until, _)| *until <= now) {
             self.first = self.first.max(missing + 1);
@@ -137,15 +138,21 @@ impl Tail {
         Ok(last)
     }
 
-    /// The new records of a kind, without data of leads that are being deleted (C-24).
-    async fn read<K: ExportKind>(&mut self, at: usize, last: u64) -> Result<Vec<NewRecord>, OperatorError> {
-        let (operator, sequence) = (&self.operator, &mut self.sequences[at]);
+    /// The new records of the kind with this index in `sequences`, up to the id `last`, without data of leads that are
+    /// being deleted (C-24).
+    async fn read<K: ExportKind>(
+        &mut self,
+        index: usize,
+        last: u64,
+    ) -> Result<Vec<NewRecord>, OperatorError> {
+        let (operator, sequence) = (&self.operator, &mut self.sequences[index]);
         let mut found = Vec::new();
         if sequence.first > last {
             return Ok(found);
         }
         // Ids of all kinds have one width.
-        let [after, through] = [sequence.first - 1, last].map(|id| LeadId::new(id).map(LeadId::padded));
+        let padded = |id| LeadId::new(id).map(LeadId::padded);
+        let (after, through) = (padded(sequence.first - 1), padded(last));
         let ranges = KeyRange::of_each(K::partitions(operator.keys()), after.as_ref(), through.as_ref());
         let mut pages = RecordPages::new(operator, ranges, K::decode);
         while let Some(page) = pages.next().await? {
@@ -170,9 +177,12 @@ impl Tail {
                 break;
             }
         }
-        let through = found.last().filter(|_| found.len() >= MAX_FOUND);
-        let through = through.map_or(last, |record| record.id);
-        sequence.advance(through, operator.now());
+        // A look that ended early has read only up to the last found record.
+        let last_read = match found.last() {
+            Some(record) if found.len() >= MAX_FOUND => record.id,
+            _ => last,
+        };
+        sequence.advance(last_read, operator.now());
         Ok(found)
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct UserLists {
 }
 
 /// An item that differs from the records.
-pub(super) struct Differing {
+pub(super) struct DifferingItem {
     pub key: Key,
     /// The item as it should be; `None` if it should not exist.
     pub right: Option<Item>,
@@ -57,7 +57,7 @@ impl UserLists {
     }
 
     /// Compares the stored items. One query for each MB of them.
-    pub async fn differing(&self, operator: &Operator) -> Result<Vec<Differing>, StoreError> {
+    pub async fn differing_items(&self, operator: &Operator) -> Result<Vec<DifferingItem>, StoreError> {
         let keys = operator.keys();
         let mut differing = NAMES.compare(operator, keys.user_names(), &self.names).await?;
         differing.extend(MEMBERS.compare(operator, keys.members(), &self.members).await?);
@@ -65,7 +65,7 @@ impl UserLists {
     }
 }
 
-impl Differing {
+impl DifferingItem {
     /// Adds the write that corrects the item.
     pub fn fix(self, transaction: &mut Transaction) {
         match self.right {
@@ -98,12 +98,13 @@ const MEMBERS: UserList = UserList {
 };
 
 impl UserList {
+    /// Compares the items of a list with those that follow from the users' records. An unreadable item differs.
     async fn compare(
         &self,
         operator: &Operator,
         partition: String,
         expected: &BTreeMap<Key, UserTexts>,
-    ) -> Result<Vec<Differing>, StoreError> {
+    ) -> Result<Vec<DifferingItem>, StoreError> {
         let range = KeyRange::whole(partition);
         let items = operator.reads().query_all(range).await?.into_iter();
         let items = items.map(|item| Ok((key_of(&item)?, item)));
@@ -117,9 +118,10 @@ impl UserList {
             };
             if !reasons.is_empty() {
                 let (key, right) = (key.clone(), Some((self.encode)(users)));
-                differing.push(Differing { key, right, reasons });
+                differing.push(DifferingItem { key, right, reasons });
             }
         }
+        // The items that are left should not exist.
         for (key, item) in stored {
             let users = (self.decode)(&item).unwrap_or_default();
             let mut reasons = differences(self.what, &UserTexts::new(), &users);
@@ -127,13 +129,13 @@ impl UserList {
                 reasons.push("is of no user".to_owned());
             }
             let right = None;
-            differing.push(Differing { key, right, reasons });
+            differing.push(DifferingItem { key, right, reasons });
         }
         Ok(differing)
     }
 }
 
-/// Differences of `stored` from `expected`: missing, different and surplus values.
+/// The differences of `stored` from `expected` as texts: missing, different and surplus values, which `what` names.
 pub(super) fn differences<K: Ord + Display, V: PartialEq>(
     what: &str,
     expected: &BTreeMap<K, V>,
@@ -144,9 +146,10 @@ pub(super) fn differences<K: Ord + Display, V: PartialEq>(
         Some(_) => Some(format!("the {what} of user {id} differs from the user's record")),
         None => Some(format!("the {what} of user {id} is missing")),
     });
-    let idle = stored.keys().filter(|id| !expected.contains_key(*id));
-    let idle = idle.map(|id| format!("has the {what} of user {id}, which differs from the user's record"));
-    lacking.chain(idle).collect()
+    let surplus = stored.keys().filter(|id| !expected.contains_key(*id));
+    let surplus =
+        surplus.map(|id| format!("has the {what} of user {id}, which differs from the user's record"));
+    lacking.chain(surplus).collect()
 }
 
 #[cfg(test)]

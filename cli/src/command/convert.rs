@@ -12,7 +12,9 @@ use shared::time::Zone;
 
 use super::data::{protect_standard_output, unreadable};
 use super::{Answer, Failure, Global};
-use crate::convert::{self, ConvertOptions, DateOrder, Decimal, IdMap, MapFile, MappedFile, Product, Sheet};
+use crate::convert::{
+    self, ConvertOptions, DateOrder, DecimalMark, IdMap, MapFile, MappedFile, Product, Sheet,
+};
 
 pub const AFTER_HELP: &str = "\
 The mapping of columns to fields is printed on standard error. Ids that are whole numbers are kept; the others are
@@ -55,7 +57,7 @@ pub struct ConvertArgs {
     admin: Option<String>,
     /// Style of amounts [default: by the values of each column]
     #[arg(long, value_enum)]
-    decimal: Option<Decimal>,
+    decimal: Option<DecimalMark>,
     /// Order of dates such as 03/04/2026 [default: by the values of each column]
     #[arg(long, value_enum)]
     dates: Option<DateOrder>,
@@ -179,12 +181,24 @@ fn read_map(path: Option<&Path>) -> Result<MapFile, Failure> {
     read.map_err(|cause| unreadable(path, &cause))
 }
 
+/// The names of files in the map and in reports: without the directory, except for files that would then share a name.
+fn sheet_names(paths: &[PathBuf]) -> Vec<String> {
+    let file_name = |path: &PathBuf| path.file_name().unwrap_or_default().to_owned();
+    let names = paths.iter().map(|path| {
+        let name = file_name(path);
+        let is_shared = paths.iter().filter(|other| file_name(other) == name).count() > 1;
+        let name = if is_shared { path.as_os_str() } else { &name };
+        name.to_string_lossy().into_owned()
+    });
+    names.collect()
+}
+
 /// Reads the files and maps their columns. The map is checked when all are read, because it may name any of them.
 fn mapped_files(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Result<Vec<MappedFile>, Failure> {
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());
     progress::reading(bar, "reading", convert.files.iter().map(size).sum());
     let mut sheets = Vec::new();
-    for path in &convert.files {
+    for (path, name) in convert.files.iter().zip(sheet_names(&convert.files)) {
         let bytes = fs::read(path).map_err(|cause| unreadable(path, &cause))?;
         if bytes.starts_with(b"PK\x03\x04") {
             return Err(Failure::Refused(format!(
@@ -192,9 +206,6 @@ fn mapped_files(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Resu
                 path.display()
             )));
         }
-        // The map names files without their directory.
-        let name = path.file_name().unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
         let sheet = Sheet::read(name, &bytes)
             .map_err(|reason| Failure::Refused(format!("{} {reason}", path.display())))?;
         sheets.push(sheet);

@@ -43,7 +43,7 @@ A key with its own limit uses that; all other keys share the instance's limit. A
 /// The columns of a list.
 const HEADINGS: [&str; 6] = ["ID", "USER", "LABEL", "ISSUED", "LIMIT", "STATE"];
 /// Maximum characters of a label.
-const LABEL: usize = 64;
+const MAX_LABEL: usize = 64;
 
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
@@ -65,17 +65,17 @@ pub enum KeyCommand {
     #[command(after_help = SET_EXAMPLES)]
     Set {
         #[command(flatten)]
-        which: Which,
+        which: CredentialArg,
         /// Requests per minute, or none for the instance's shared limit
         #[arg(long, value_name = "N|none", value_parser = limit)]
         requests_per_minute: Limit,
     },
     /// List the API keys, including revoked and expired ones
     #[command(after_help = LIST_EXAMPLE)]
-    List(Where),
+    List(InstanceArg),
     /// Revoke an API key
     #[command(after_help = REVOKE_EXAMPLE)]
-    Revoke(Which),
+    Revoke(CredentialArg),
 }
 
 #[derive(Debug, Subcommand)]
@@ -91,14 +91,14 @@ pub enum TokenCommand {
     },
     /// List the access tokens, including revoked and expired ones
     #[command(after_help = "Example:\n  funil token list --instance acme --json")]
-    List(Where),
+    List(InstanceArg),
     /// Revoke an access token
     #[command(after_help = "Example:\n  funil token revoke --instance acme 1f0c2b9a77de")]
-    Revoke(Which),
+    Revoke(CredentialArg),
 }
 
 #[derive(Debug, Args)]
-pub struct Where {
+pub struct InstanceArg {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
@@ -107,7 +107,7 @@ pub struct Where {
 #[derive(Debug, Args)]
 pub struct NewCredential {
     #[command(flatten)]
-    place: Where,
+    place: InstanceArg,
     /// ID of the user that its requests act as
     #[arg(long, value_name = "ID", value_parser = user)]
     user: UserId,
@@ -117,9 +117,9 @@ pub struct NewCredential {
 }
 
 #[derive(Debug, Args)]
-pub struct Which {
+pub struct CredentialArg {
     #[command(flatten)]
-    place: Where,
+    place: InstanceArg,
     /// Credential ID, as `list` shows it
     id: String,
 }
@@ -192,7 +192,7 @@ fn issued_answer(instance: &InstanceName, issued: Issued) -> Answer {
     Answer::new(issued.secret.reveal(), document).noting(note)
 }
 
-async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result<Answer, Failure> {
+async fn set_limit(which: CredentialArg, Limit(limit): Limit, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, which.place.instance);
     let entry = operator.limit_key(&which.id, limit).await?;
     let text = match limit {
@@ -202,7 +202,11 @@ async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result
     Ok(Answer::new(text, document(&entry)))
 }
 
-async fn list(kind: CredentialKind, Where { instance }: Where, global: &Global) -> Result<Answer, Failure> {
+async fn list(
+    kind: CredentialKind,
+    InstanceArg { instance }: InstanceArg,
+    global: &Global,
+) -> Result<Answer, Failure> {
     let store = global.store().await?;
     let entries = Operator::new(&store, instance.clone()).credentials(kind).await?;
     let now = Environment::system().now();
@@ -219,7 +223,7 @@ async fn list(kind: CredentialKind, Where { instance }: Where, global: &Global) 
     })
 }
 
-async fn revoke(kind: CredentialKind, which: Which, global: &Global) -> Result<Answer, Failure> {
+async fn revoke(kind: CredentialKind, which: CredentialArg, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, which.place.instance);
     let entry = operator.revoke(kind, &which.id).await?;
     let text = format!("revoked {} {}", kind.name(), entry.id);
@@ -277,7 +281,7 @@ fn user(text: &str) -> Result<UserId, &'static str> {
 }
 
 fn label(text: &str) -> Result<String, &'static str> {
-    let fits = (1..=LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    let fits = (1..=MAX_LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     fits.then(|| text.to_owned())
         .ok_or("a label is 1 to 64 characters on one line")
 }

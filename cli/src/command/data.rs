@@ -88,10 +88,10 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
     let imported = tokio::select! {
         imported = import::import_until(&operator, &source, import.overwrite, &bar, &stop) => imported.map_err(|error| match error {
             import::ImportError::Read(cause) => unreadable(&import.file, &cause),
-            import::ImportError::Operator(error) => Failure::from(error).adding(&so_far(&bar)),
+            import::ImportError::Operator(error) => Failure::from(error).adding(&progress_so_far(&bar)),
         }),
         () = interrupt::twice(stop.clone(), bar.clone()) => {
-            Err(Failure::Refused("stopped".to_owned()).adding(&so_far(&bar)))
+            Err(Failure::Refused("stopped".to_owned()).adding(&progress_so_far(&bar)))
         }
     };
     bar.finish_and_clear();
@@ -117,7 +117,7 @@ fn as_dry_run(mut answer: Answer) -> Answer {
 }
 
 /// The progress of an import that failed, and the next step.
-fn so_far(bar: &ProgressBar) -> String {
+fn progress_so_far(bar: &ProgressBar) -> String {
     let done = match progress::lines(bar) {
         Some((done, total)) => format!(" after {done} of {total} lines"),
         None => String::new(),
@@ -162,28 +162,28 @@ fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
             );
         }
     }
-    let count = report.refused.len() as u64 + report.unlisted;
+    let refused = report.refused.len() as u64 + report.unlisted;
     let mut text = format!(
-        "{} imported, {} unchanged, {count} refused",
+        "{} imported, {} unchanged, {refused} refused",
         report.imported, report.unchanged
     );
     if let Some(left) = report.left {
         let _ = write!(text, ", {left} left");
     }
-    let taken = report.imported + report.unchanged;
+    let accepted = report.imported + report.unchanged;
     let note = if report.stopped {
         "stopped; rerun the command to resume"
-    } else if taken + count == 0 {
+    } else if accepted + refused == 0 {
         "it has no lines; is it the right file?"
-    } else if taken == 0 {
+    } else if accepted == 0 {
         "every line must be one record, such as {\"kind\":\"user\",\"id\":7,\"name\":\"Ana\"}"
-    } else if count > 0 {
+    } else if refused > 0 {
         "mend the refused lines and import the file again"
     } else {
         ""
     };
     Answer {
-        partly: count > 0 || report.stopped,
+        partly: refused > 0 || report.stopped,
         ..Answer::new(text, json!(report)).noting(note)
     }
 }
@@ -302,8 +302,8 @@ pub(super) fn protect_standard_output() {
         return;
     };
     let file = File::from(owned);
-    let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    if regular && let Err(cause) = file.set_permissions(PermissionsExt::from_mode(0o600)) {
+    let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    if is_regular && let Err(cause) = file.set_permissions(PermissionsExt::from_mode(0o600)) {
         let _ = writeln!(io::stderr(), "the file's permissions cannot be narrowed: {cause}");
     }
 }

@@ -93,7 +93,7 @@ fn http_error(cause: impl Into<http::Error>) -> Failure {
 /// Adds the parameters that have a value and are absent from the path's query.
 fn with_parameters(path: &str, parameters: [(&str, Option<&str>); 2]) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let names = |query: &str, name: &str| query.split('&').any(|part| part.split('=').next() == Some(name));
+    let has_parameter = |name: &str| query.split('&').any(|part| part.split('=').next() == Some(name));
     let mut parts: Vec<_> = query
         .split('&')
         .filter(|part| !part.is_empty())
@@ -102,7 +102,7 @@ fn with_parameters(path: &str, parameters: [(&str, Option<&str>); 2]) -> String 
     for (name, value) in parameters {
         parts.extend(
             value
-                .filter(|_| !names(query, name))
+                .filter(|_| !has_parameter(name))
                 .map(|value| format!("{name}={value}")),
         );
     }
@@ -114,6 +114,7 @@ fn with_parameters(path: &str, parameters: [(&str, Option<&str>); 2]) -> String 
     format!("/{}{query}", path.trim_start_matches('/'))
 }
 
+/// The body of a successful response, as it is printed; otherwise an error with the status and the next step.
 fn answer(response: &ServiceResponse, as_json: bool, has_key: bool) -> Result<Answer, Failure> {
     let body = String::from_utf8_lossy(&response.body);
     let document = serde_json::from_str::<Value>(&body).ok();
@@ -124,9 +125,9 @@ fn answer(response: &ServiceResponse, as_json: bool, has_key: bool) -> Result<An
             has_key,
         )));
     }
-    let is_shown = !as_json && io::stdout().is_terminal();
+    let is_indented = !as_json && io::stdout().is_terminal();
     let text = match &document {
-        Some(document) if is_shown => text::pretty(document, Colours::of(&io::stdout())),
+        Some(document) if is_indented => text::pretty(document, Colours::of(&io::stdout())),
         _ => body.trim_end().to_owned(),
     };
     Ok(Answer {

@@ -112,8 +112,8 @@ pub async fn run(command: InstanceCommand, global: &Global) -> Result<Answer, Fa
         InstanceCommand::Create { name } => create(name, global).await,
         InstanceCommand::List => list(global).await,
         InstanceCommand::Show { name } => show(name, global).await,
-        InstanceCommand::Suspend { name } => lifecycle::suspend(name, true, global).await,
-        InstanceCommand::Resume { name } => lifecycle::suspend(name, false, global).await,
+        InstanceCommand::Suspend { name } => lifecycle::set_suspended(name, true, global).await,
+        InstanceCommand::Resume { name } => lifecycle::set_suspended(name, false, global).await,
         InstanceCommand::Delete(delete) => lifecycle::delete(delete, global).await,
         InstanceCommand::Set {
             name, setting, value, ..
@@ -228,13 +228,13 @@ async fn set(
     let operator = Operator::new(&global.store().await?, name);
     let changed = operator.set_setting(setting, &value).await?;
     let directory = operator.directory_head().await?;
-    let now = directory
+    let current = directory
         .settings
         .entries()
         .into_iter()
         .find(|(name, _)| *name == setting);
-    let now = now.map_or(Value::Null, |(name, value)| shown(name, value));
-    let text = match &now {
+    let current = current.map_or(Value::Null, |(name, value)| shown(name, value));
+    let text = match &current {
         Value::Null => format!("{setting} has its default"),
         _ if setting == SECRET => format!("{setting} is set"),
         value => format!(
@@ -243,7 +243,7 @@ async fn set(
         ),
     };
     let mut document =
-        json!({ "instance": operator.instance(), "setting": setting, "value": now, "changed": changed });
+        json!({ "instance": operator.instance(), "setting": setting, "value": current, "changed": changed });
     if setting == SECRET && directory.settings.has_weak_secret() {
         document["warning"] = WEAK.into();
         return Ok(Answer::new(text, document).noting(format!("warning: {WEAK}")));

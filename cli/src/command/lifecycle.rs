@@ -41,9 +41,9 @@ pub struct DeleteArgs {
     alone: bool,
 }
 
-pub async fn suspend(name: InstanceName, suspended: bool, global: &Global) -> Result<Answer, Failure> {
+pub async fn set_suspended(name: InstanceName, suspended: bool, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, name);
-    let (since, changed) = operator.suspend(suspended).await?;
+    let (since, changed) = operator.set_suspended(suspended).await?;
     let name = operator.instance();
     let text = match (since, changed) {
         (Some(since), true) => format!("instance {name} is suspended, since {since}"),

@@ -41,6 +41,7 @@ pub fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> Strin
     aligned(with_headings.then_some(headings), rows, Colours::of(&stdout))
 }
 
+/// Lines of cells padded to the widths of their columns, under bold headings if there are any.
 fn aligned<const N: usize>(headings: Option<[&str; N]>, rows: &[[String; N]], colours: Colours) -> String {
     let headings = headings.map(|headings| headings.map(str::to_owned));
     let mut widths = [0; N];
@@ -64,12 +65,12 @@ fn aligned<const N: usize>(headings: Option<[&str; N]>, rows: &[[String; N]], co
 /// JSON with an indentation of two spaces.
 pub fn pretty(value: &Value, colours: Colours) -> String {
     let mut text = String::new();
-    write(&mut text, value, "\n", colours);
+    write_value(&mut text, value, "\n", colours);
     text
 }
 
 /// Writes a value; `line` is a line break with the indentation of the value.
-fn write(text: &mut String, value: &Value, line: &str, colours: Colours) {
+fn write_value(text: &mut String, value: &Value, line: &str, colours: Colours) {
     let deeper = format!("{line}  ");
     match value {
         Value::Array(values) if !values.is_empty() => {
@@ -93,6 +94,7 @@ fn write(text: &mut String, value: &Value, line: &str, colours: Colours) {
     }
 }
 
+/// Writes the elements of a list, or the fields of an object with their names.
 fn write_items<'a>(
     text: &mut String,
     items: impl Iterator<Item = (Option<&'a String>, &'a Value)>,
@@ -109,7 +111,7 @@ fn write_items<'a>(
             text.push_str(&colours.coloured("34", &name));
             text.push_str(": ");
         }
-        write(text, value, line, colours);
+        write_value(text, value, line, colours);
     }
 }
 

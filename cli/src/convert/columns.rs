@@ -95,9 +95,10 @@ fn prefixed(heading: &str) -> Option<(FileKind, String)> {
 
 /// The main kind of a file with these columns.
 pub fn main_part(product: Product, headings: &[String]) -> FileKind {
-    let pipedrive = headings.iter().filter_map(|heading| prefixed(heading));
-    let prefixes: Vec<_> = pipedrive.map(|(part, _)| part).collect();
+    let parts = headings.iter().filter_map(|heading| prefixed(heading));
+    let prefixes: Vec<_> = parts.map(|(part, _)| part).collect();
     if product == Product::Pipedrive && !prefixes.is_empty() {
+        // A file of deals also has columns of their persons and organizations, and one of persons has organizations.
         let main = [FileKind::Opportunity, FileKind::Lead]
             .into_iter()
             .find(|part| prefixes.contains(part));
@@ -110,21 +111,20 @@ pub fn main_part(product: Product, headings: &[String]) -> FileKind {
             field.is_some_and(|(_, field)| fields.contains(&field))
         })
     };
-    let deals = ["deal name", "nome do negocio", "deal", "negocio", "oportunidade"];
-    if has(FileKind::Opportunity, &["column", "funnel", "value"])
-        || names.iter().any(|name| deals.contains(&name.as_str()))
-    {
-        FileKind::Opportunity
-    } else if has(FileKind::Lead, &["firstname", "lastname", "mobile", "chatapp"])
-        || (has(FileKind::Lead, &["email", "name"])
-            && !has(
-                FileKind::Company,
-                &["cnpj", "companynemployees", "companyindustry"],
-            ))
-            && !names
-                .iter()
-                .any(|name| ["razao social", "company domain name"].contains(&name.as_str()))
-    {
+    let has_name = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+    let has_deals = has(FileKind::Opportunity, &["column", "funnel", "value"])
+        || has_name(&["deal name", "nome do negocio", "deal", "negocio", "oportunidade"]);
+    if has_deals {
+        return FileKind::Opportunity;
+    }
+    let has_person = has(FileKind::Lead, &["firstname", "lastname", "mobile", "chatapp"]);
+    let has_contact = has(FileKind::Lead, &["email", "name"]);
+    let has_company = has(
+        FileKind::Company,
+        &["cnpj", "companynemployees", "companyindustry"],
+    ) || has_name(&["razao social", "company domain name"]);
+    // A company has an address and a name too.
+    if has_person || has_contact && !has_company {
         FileKind::Lead
     } else {
         FileKind::Company
@@ -138,7 +138,7 @@ fn known(main: FileKind, name: &str) -> Option<ColumnField> {
     named.next().map(|(part, field, _)| (*part, *field))
 }
 
-/// The field that a column of a file most likely fills.
+/// The field that a column of a file most likely fills, by its heading and the other headings; `None` if none fits.
 pub fn guessed(product: Product, main: FileKind, heading: &str, others: &[String]) -> Option<ColumnField> {
     if product == Product::Pipedrive
         && let Some((part, name)) = prefixed(heading)
@@ -151,14 +151,14 @@ pub fn guessed(product: Product, main: FileKind, heading: &str, others: &[String
     }
     let found = known(main, &name);
     // In a file with a column of last names, `nome` and `name` contain first names.
-    let surnames = || {
+    let has_last_names = || {
         others
             .iter()
             .any(|other| known(main, &plain(other)) == Some((FileKind::Lead, "lastname")))
     };
     match found {
         Some((FileKind::Lead, "name"))
-            if main == FileKind::Lead && surnames() && ["nome", "name"].contains(&name.as_str()) =>
+            if main == FileKind::Lead && has_last_names() && ["nome", "name"].contains(&name.as_str()) =>
         {
             Some((FileKind::Lead, "firstname"))
         }

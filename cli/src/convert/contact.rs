@@ -16,6 +16,7 @@ pub fn phones(cell: &str) -> Result<Vec<String>, String> {
         .filter(|part| !is_absent(part))
     {
         let lower = part.to_lowercase();
+        // The position of an extension.
         let end = ["ramal", "ext", " r.", " x"]
             .iter()
             .filter_map(|mark| lower.find(mark))
@@ -60,10 +61,10 @@ pub fn emails(cell: &str) -> Result<Vec<String>, String> {
         .map(str::trim)
         .filter(|part| !is_absent(part))
     {
-        let shape = part.split_once('@').is_some_and(|(name, host)| {
+        let is_address = part.split_once('@').is_some_and(|(name, host)| {
             !name.is_empty() && host.contains('.') && !host.contains('@') && !host.ends_with('.')
         });
-        if !shape {
+        if !is_address {
             return Err(format!("{part:?} is no e-mail address"));
         }
         if !found.iter().any(|other| other.eq_ignore_ascii_case(part)) {

@@ -1,4 +1,5 @@
-//! Dates of cells (C-105). All dates of a column decide how it writes them, because `03/04/2026` can be read in two ways.
+//! Dates of cells (C-105). All dates of a column decide how it writes them, because `03/04/2026` can be read in two
+//! ways.
 
 use shared::text::fold;
 use shared::time::{Day, Timestamp, Zone};
@@ -63,8 +64,9 @@ impl DateOrder {
             };
             Day::parse(&format!("{year:04}-{month:02}-{day:02}"))
         };
-        let read = DateParts::of(&whole).and_then(|parts| Some((day(&parts)?, parts.minutes, parts.seconds)));
-        let (day, minutes, seconds) = read.ok_or_else(|| format!("{whole:?} is no date {self}"))?;
+        let parsed =
+            DateParts::of(&whole).and_then(|parts| Some((day(&parts)?, parts.minutes, parts.seconds)));
+        let (day, minutes, seconds) = parsed.ok_or_else(|| format!("{whole:?} is no date {self}"))?;
         Ok(zone.earliest(day, minutes).plus_seconds(seconds))
     }
 }
@@ -80,12 +82,16 @@ impl std::fmt::Display for DateOrder {
 
 /// The numbers of a date and time as they are written.
 struct DateParts {
+    /// Year, month and day in the written order. A number above 31 is a year.
     date: [u32; 3],
+    /// Minutes since midnight.
     minutes: u16,
     seconds: u32,
 }
 
 impl DateParts {
+    /// Parses a date with or without a time; `None` if the cell is none. The name of a month determines the order, so
+    /// such a date is returned as year, month and day.
     fn of(cell: &str) -> Option<Self> {
         if cell.len() > MAX_DATE || !cell.starts_with(|first: char| first.is_alphanumeric()) {
             return None;
@@ -103,13 +109,13 @@ impl DateParts {
         let [first, second, last] = match parts[..] {
             [Ok(first), Ok(second), Ok(last)] => [first, second, last],
             [Ok(day), Err(month), Ok(year)] | [Err(month), Ok(day), Ok(year)] if day <= 31 => {
-                [full(year), month?, day]
+                [with_century(year), month?, day]
             }
             [Ok(year), Err(month), Ok(day)] => [year, month?, day],
             _ => return None,
         };
         let last = if first <= 31 && second <= 31 {
-            full(last)
+            with_century(last)
         } else {
             last
         };
@@ -123,7 +129,7 @@ impl DateParts {
 }
 
 /// A year of which the century may be left out.
-fn full(year: u32) -> u32 {
+fn with_century(year: u32) -> u32 {
     if year < 100 { year + 2000 } else { year }
 }
 
@@ -149,17 +155,18 @@ fn month(name: &str) -> Option<u32> {
         .map(|(_, number)| number)
 }
 
-/// The instant of a date with an offset: `2026-04-03T14:30:00Z`, `2026-04-03 14:30:00 -0300`, `2026-04-03 14:30:00 UTC`.
+/// The instant of a date with an offset: `2026-04-03T14:30:00Z`, `2026-04-03 14:30:00 -0300`, `2026-04-03 14:30:00
+/// UTC`.
 fn with_offset(cell: &str) -> Option<Timestamp> {
     let mut text = cell.replacen(' ', "T", 1).replace(" UTC", "Z").replace(' ', "");
     let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let signed = text
+    let has_sign = text
         .len()
         .checked_sub(5)
         .and_then(|at| text.get(at..))
         .is_some_and(|end| end.starts_with(['+', '-']));
     // A date ends with two digits after its sign.
-    if digits == 4 && signed {
+    if digits == 4 && has_sign {
         text.insert(text.len() - 2, ':');
     }
     Timestamp::parse(&text)
@@ -171,6 +178,7 @@ fn clock(time: &str) -> Option<(u16, u32)> {
         return Some((0, 0));
     }
     let lower = time.to_ascii_lowercase();
+    // The hour at which the half of the day begins, in the clock of 12 hours.
     let (digits, half) = match lower.strip_suffix("pm") {
         Some(digits) => (digits, Some(12)),
         None => lower

@@ -9,7 +9,7 @@ use shared::text::fold;
 use super::cells::RowCells;
 use super::columns::{FileKind, plain};
 use super::mapping::MapFile;
-use super::people::RecordFields;
+use super::people::{RecordFields, distinct_key};
 use super::records::RecordBuilder;
 
 /// The funnel of files without one.
@@ -73,7 +73,7 @@ impl Deals {
         })
     }
 
-    fn field(&mut self, name: &str) {
+    fn add_field(&mut self, name: &str) {
         if !self.fields.iter().any(|known| known == name) {
             self.fields.push(name.to_owned());
         }
@@ -142,7 +142,7 @@ impl RecordBuilder<'_> {
         let stage = self.stage(cells);
         let status = self.status(cells, stage.unwrap_or_default());
         fields.insert("status".to_owned(), json!(status));
-        self.times(cells, status, &mut fields);
+        self.set_times(cells, status, &mut fields);
         for field in ["loss_reason", "gain_reason", "sale_channel", "campaign"] {
             fields.extend(
                 cells
@@ -165,14 +165,14 @@ impl RecordBuilder<'_> {
         if !cells.faults.is_empty() {
             return;
         }
-        self.people(cells, &mut fields);
+        self.set_people(cells, &mut fields);
         if !cells.faults.is_empty() {
             return;
         }
-        self.place(cells, stage.unwrap_or_default(), &mut fields);
-        custom.keys().for_each(|name| self.deals.field(name));
+        self.set_column(cells, stage.unwrap_or_default(), &mut fields);
+        custom.keys().for_each(|name| self.deals.add_field(name));
         fields.insert("fields".to_owned(), Value::Object(custom));
-        self.number(cells, fields);
+        self.add_opportunity(cells, fields);
     }
 
     /// The stage of a row. In a file without stages it is the status.
@@ -192,7 +192,8 @@ impl RecordBuilder<'_> {
         Some(cells.text(part, "status").unwrap_or(COLUMN))
     }
 
-    /// The status of a row: by its column, else by its stage.
+    /// The status of a row: by its column, else by its stage. An unknown text in the column is a fault, and an unknown
+    /// stage is open.
     fn status(&mut self, cells: &mut RowCells, stage: &str) -> Status {
         let part = FileKind::Opportunity;
         let (text, found) = match cells.text(part, "status") {
@@ -210,9 +211,9 @@ impl RecordBuilder<'_> {
         found
     }
 
-    /// Sets the times. The close date is the expected one of an open opportunity, and the day of a gain or loss. A value
-    /// of that field's own column takes precedence.
-    fn times(&self, cells: &mut RowCells, status: Status, fields: &mut RecordFields) {
+    /// Sets the times. The close date is the expected one of an open opportunity, and the day of a gain or loss. A
+    /// value of that field's own column takes precedence.
+    fn set_times(&self, cells: &mut RowCells, status: Status, fields: &mut RecordFields) {
         let part = FileKind::Opportunity;
         for (field, clock_field) in [
             ("createDate", Some("createTime")),
@@ -235,8 +236,9 @@ impl RecordBuilder<'_> {
         }
     }
 
-    /// Sets owner, lead and company. Without a lead, `dataCompanyExtra` contains the company.
-    fn people(&mut self, cells: &mut RowCells, fields: &mut RecordFields) {
+    /// Sets owner, lead and company, and notes the loss reason. Without a lead, `dataCompanyExtra` contains the
+    /// company.
+    fn set_people(&mut self, cells: &mut RowCells, fields: &mut RecordFields) {
         let lead = self.lead(cells);
         let company = if lead.is_none() && cells.faults.is_empty() {
             self.company(cells)
@@ -262,7 +264,7 @@ impl RecordBuilder<'_> {
     }
 
     /// Sets funnel and column, and creates them if they are new.
-    fn place(&mut self, cells: &RowCells, stage: &str, fields: &mut RecordFields) {
+    fn set_column(&mut self, cells: &RowCells, stage: &str, fields: &mut RecordFields) {
         let name = cells.text(FileKind::Opportunity, "funnel").unwrap_or(FUNNEL);
         let ids = &mut self.ids;
         let funnels = &mut self.deals.funnels;
@@ -294,33 +296,29 @@ impl RecordBuilder<'_> {
     }
 
     /// Sets the id of an opportunity and adds it to the records.
-    fn number(&mut self, cells: &mut RowCells, mut fields: RecordFields) {
-        let own = cells.text(FileKind::Opportunity, "id").unwrap_or_default();
-        if !own.is_empty() && self.deals.by_id.contains_key(own) {
-            cells.faults.push(format!("id: opportunity {own} occurs twice"));
+    fn add_opportunity(&mut self, cells: &mut RowCells, mut fields: RecordFields) {
+        let id_text = cells.text(FileKind::Opportunity, "id").unwrap_or_default();
+        if !id_text.is_empty() && self.deals.by_id.contains_key(id_text) {
+            cells
+                .faults
+                .push(format!("id: opportunity {id_text} occurs twice"));
             return;
         }
-        let kept = self.ids.keep("opportunity", own);
+        let kept = self.ids.keep("opportunity", id_text);
         let Some(kept) = cells.ok_or_fault("id", kept) else {
             return;
         };
         let id = kept.unwrap_or_else(|| {
-            let key = if own.is_empty() {
+            let key = if id_text.is_empty() {
                 let part = |name: &str| fields.get(name).map(ToString::to_string).unwrap_or_default();
                 format!("{}|{}|{}", part("title"), part("lead_id"), part("createDate"))
             } else {
-                format!("id:{own}")
+                format!("id:{id_text}")
             };
-            let times = self.deals.keys.entry(key.clone()).or_default();
-            *times += 1;
-            let key = if *times == 1 {
-                key
-            } else {
-                format!("{key}#{times}")
-            };
+            let key = distinct_key(&mut self.deals.keys, key);
             self.ids.assign("opportunity", key)
         });
-        self.deals.by_id.insert(own.to_owned(), id);
+        self.deals.by_id.insert(id_text.to_owned(), id);
         fields.insert("id".to_owned(), json!(id));
         self.deals.records.push(fields);
     }

@@ -104,8 +104,10 @@ impl IdMap {
 
 /// An id of an export that an import accepts.
 pub fn whole(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|id| digits && (1..=MAX_ID).contains(id))
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse()
+        .ok()
+        .filter(|id| is_digits && (1..=MAX_ID).contains(id))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use shared::time::Timestamp;
 use super::columns::{self, FileKind, Product};
 use super::dates::DateOrder;
 use super::sheet::{Sheet, SheetRow};
-use super::value::{Decimal, is_absent};
+use super::value::{DecimalMark, is_absent};
 
 /// Fields that several columns may fill. All e-mail addresses and telephone numbers of a row are read; of other fields,
 /// the first value.
@@ -44,7 +44,7 @@ const DATES: [&str; 8] = [
 #[serde(deny_unknown_fields, default)]
 pub struct MapFile {
     /// The style of all amounts.
-    pub decimal: Option<Decimal>,
+    pub decimal: Option<DecimalMark>,
     /// The order of all dates.
     pub dates: Option<DateOrder>,
     /// The main kind of a file.
@@ -171,7 +171,7 @@ pub struct MappedColumn {
     pub target: ColumnTarget,
     filled: usize,
     /// The style of its amounts.
-    pub decimal: Decimal,
+    pub decimal: DecimalMark,
     /// The order of its dates.
     pub dates: DateOrder,
     /// Type, as shown.
@@ -225,13 +225,13 @@ impl MappedFile {
             };
             used.extend(target.field());
             let (decimal, dates) = (
-                map.decimal.or_else(|| Decimal::proven(cells())),
+                map.decimal.or_else(|| DecimalMark::proven(cells())),
                 map.dates.or_else(|| DateOrder::proven(cells())),
             );
             let assumed = if table.sheet.separator == b';' {
-                Decimal::Comma
+                DecimalMark::Comma
             } else {
-                Decimal::Point
+                DecimalMark::Point
             };
             table.columns.push(MappedColumn {
                 filled: cells().count(),
@@ -360,8 +360,8 @@ impl MappedFile {
 /// The type of a column, without an example.
 fn shown_type<'a, I: Iterator<Item = &'a str>>(
     target: &ColumnTarget,
-    decimal: Option<Decimal>,
-    assumed: Decimal,
+    decimal: Option<DecimalMark>,
+    assumed: DecimalMark,
     dates: Option<DateOrder>,
     cells: &dyn Fn() -> I,
 ) -> String {

@@ -31,7 +31,7 @@ pub use ids::IdMap;
 pub use mapping::{MapFile, MappedFile};
 
 pub use sheet::Sheet;
-pub use value::Decimal;
+pub use value::DecimalMark;
 
 use people::RecordFields;
 use records::RecordBuilder;
@@ -88,32 +88,33 @@ pub fn convert(files: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) -
     let mut records = RecordBuilder::new(options.zone, options.map, ids, options.known);
     if let Some(admin) = options.admin {
         let id = records.users.of(admin, &mut records.ids);
-        records.users.admit(id);
+        records.users.grant_all_permissions(id);
         records.admin = Some(id);
     }
     options.bar.set_message("converting");
-    records.take(files, options.bar);
+    records.add_files(files, options.bar);
     let mut lines = LineWriter::default();
     let tags = records.tags.iter();
-    lines.all("tag", tags.map(|(name, id)| json!({ "id": id, "tag": name })));
+    lines.add("tag", tags.map(|(name, id)| json!({ "id": id, "tag": name })));
     let losses = records.deals.losses.iter();
-    lines.all(
+    lines.add(
         "lossReason",
         losses.map(|(name, id)| json!({ "id": id, "name": name })),
     );
-    lines.all("user", records.users.records().cloned().map(Value::Object));
-    lines.all(
+    lines.add("user", records.users.records().cloned().map(Value::Object));
+    lines.add(
         "company",
         records.companies.records.iter().cloned().map(Value::Object),
     );
-    lines.all("lead", records.leads.records.iter().cloned().map(Value::Object));
-    lines.all("funnel", records.deals.funnels(options.map).into_iter());
-    lines.all(
+    lines.add("lead", records.leads.records.iter().cloned().map(Value::Object));
+    lines.add("funnel", records.deals.funnels(options.map).into_iter());
+    lines.add(
         "opportunity",
         records.deals.records.iter().cloned().map(Value::Object),
     );
     let mut report = String::new();
-    let _ = decisions(&records, &mut report).and_then(|()| problems(&records, &mut report));
+    // Writing to a `String` does not fail.
+    let _ = write_decisions(&records, &mut report).and_then(|()| write_problems(&records, &mut report));
     let mut summary = lines.counts.join(", ");
     if !records.faults.is_empty() {
         let _ = write!(summary, "; {} rows left out", records.faults.len());
@@ -135,7 +136,8 @@ struct LineWriter {
 }
 
 impl LineWriter {
-    fn all(&mut self, kind: &str, records: impl Iterator<Item = Value>) {
+    /// Adds records of a kind as lines that begin with `kind` and `id`.
+    fn add(&mut self, kind: &str, records: impl Iterator<Item = Value>) {
         let before = self.lines.len();
         self.lines.extend(records.filter_map(|record| {
             let Value::Object(record) = record else {
@@ -154,7 +156,7 @@ impl LineWriter {
 }
 
 /// Writes the decisions about values.
-fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
+fn write_decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     writeln!(text, "local dates are in {}", records.zone)?;
     for ((status, meaning), rows) in &records.deals.statuses {
         writeln!(text, "status {status:?}: {} ({rows})", meaning.as_str())?;
@@ -169,8 +171,8 @@ fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
         writeln!(text, "no row has the funnel {funnel:?} of the map")?;
     }
     for (funnel, columns) in known {
-        let wanted = records.map.funnels.contains_key(funnel);
-        let order = if wanted {
+        let is_in_map = records.map.funnels.contains_key(funnel);
+        let order = if is_in_map {
             "of the map"
         } else {
             "of the rows, closed ones last; change it in the map's [funnels]"
@@ -181,15 +183,15 @@ fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
             columns.join(", ")
         )?;
     }
-    users(records, text)?;
+    write_users(records, text)?;
     for (remark, rows) in &records.notes {
         writeln!(text, "{remark} ({rows})")?;
     }
     Ok(())
 }
 
-/// The new users.
-fn users(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
+/// Writes the new users.
+fn write_users(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     for user in records.users.records() {
         let field = |name: &str| user.get(name).and_then(Value::as_str);
         let names = [field("name"), field("lastName"), field("email")];
@@ -202,7 +204,10 @@ fn users(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
         };
         writeln!(text, "new user {}: {}{admin}", user["id"], names.join(" "))?;
     }
-    match records.admin.and_then(|id| records.users.unnamed(id)) {
+    match records
+        .admin
+        .and_then(|id| records.users.address_without_name(id))
+    {
         Some(email) => writeln!(
             text,
             "if {email} is the address of another of these users, convert again with --admin \"NAME ({email})\""
@@ -212,7 +217,7 @@ fn users(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
 }
 
 /// Writes the duplicates and the omitted rows.
-fn problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
+fn write_problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     let seen = records.leads.seen.iter().filter(|(_, places)| places.len() > 1);
     let duplicates: Vec<_> = seen.collect();
     for (what, places) in duplicates.iter().take(MAX_LISTED) {
@@ -221,21 +226,21 @@ fn problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     if duplicates.len() > MAX_LISTED {
         writeln!(text, "and {} more duplicates", duplicates.len() - MAX_LISTED)?;
     }
-    left_out(&records.faults, text)
+    write_omitted_rows(&records.faults, text)
 }
 
-/// Rows that were left out. Many rows with one reason are one line.
-fn left_out(faults: &[(String, u64, String)], text: &mut String) -> std::fmt::Result {
+/// Writes the omitted rows (file, line, reason), each on a line. Many rows of a file with one reason are one line.
+fn write_omitted_rows(faults: &[(String, u64, String)], text: &mut String) -> std::fmt::Result {
     let mut rows = BTreeMap::<_, u64>::new();
     for (file, _, reason) in faults {
         *rows.entry((file, reason)).or_default() += 1;
     }
-    let mut named = BTreeSet::new();
+    let mut joined = BTreeSet::new();
     let (mut lines, mut listed) = (0, 0);
     for (file, line, reason) in faults {
         let same = rows.get(&(file, reason)).copied().unwrap_or_default();
         let is_joined = same > MAX_SAME;
-        if lines == MAX_LISTED || (is_joined && !named.insert((file, reason))) {
+        if lines == MAX_LISTED || (is_joined && !joined.insert((file, reason))) {
             continue;
         }
         let more = if is_joined {

@@ -41,15 +41,15 @@ impl Owners {
     pub fn of(&mut self, cell: &str, ids: &mut IdMap) -> u64 {
         let (name, email) = contact::person(cell);
         let (by_name, by_email) = (name.as_deref().map(fold), email.as_deref().map(fold));
-        let found = by_email.as_ref().and_then(|email| self.by_email.get(email));
-        let found = found
-            .or_else(|| by_name.as_ref().and_then(|name| self.by_name.get(name)))
-            .copied();
+        let of_email = by_email.as_ref().and_then(|email| self.by_email.get(email));
+        let of_name = || by_name.as_ref().and_then(|name| self.by_name.get(name));
+        let known = of_email.or_else(of_name).copied();
+        // The key of the id map.
         let key = by_email
             .clone()
             .or_else(|| by_name.as_ref().map(|name| format!("name:{name}")));
-        let id = found.unwrap_or_else(|| ids.assign("user", key.unwrap_or_default()));
-        if found.is_none() {
+        let id = known.unwrap_or_else(|| ids.assign("user", key.unwrap_or_default()));
+        if known.is_none() {
             let mut fields = RecordFields::from_iter([("id".to_owned(), json!(id))]);
             set_name(
                 &mut fields,
@@ -58,8 +58,8 @@ impl Owners {
             self.records.insert(id, fields);
         }
         // A new user known by the address only, for example from `--admin`, gets the name.
-        let unnamed = |record: &&mut RecordFields| record.get("name") == record.get("email");
-        if let (Some(record), Some(name)) = (self.records.get_mut(&id).filter(unnamed), &name) {
+        let has_no_name = |record: &&mut RecordFields| record.get("name") == record.get("email");
+        if let (Some(record), Some(name)) = (self.records.get_mut(&id).filter(has_no_name), &name) {
             set_name(record, name);
         }
         if let (Some(record), Some(email)) = (self.records.get_mut(&id), &email) {
@@ -74,14 +74,15 @@ impl Owners {
     }
 
     /// Gives a new user all permissions.
-    pub fn admit(&mut self, id: u64) {
+    pub fn grant_all_permissions(&mut self, id: u64) {
         if let Some(user) = self.records.get_mut(&id) {
             user.insert("admin".to_owned(), json!(true));
         }
     }
 
-    /// The address of a new user without a name, if other new users have no address: one of them may be the same person.
-    pub fn unnamed(&self, id: u64) -> Option<&str> {
+    /// The address of a new user without a name, if other new users have no address: one of them may be the same
+    /// person.
+    pub fn address_without_name(&self, id: u64) -> Option<&str> {
         let record = self.records.get(&id)?;
         let email = record
             .get("email")
@@ -100,6 +101,18 @@ fn set_name(user: &mut RecordFields, name: &str) {
     let (first, last) = contact::halves(name);
     user.insert("name".to_owned(), json!(first));
     user.extend(last.map(|last| ("lastName".to_owned(), json!(last))));
+}
+
+/// A key of the id map that is distinct in a run: the n-th record with a key gets a number at its end. `counts` are the
+/// records with each key so far.
+pub fn distinct_key(counts: &mut HashMap<String, u64>, key: String) -> String {
+    let count = counts.entry(key.clone()).or_default();
+    *count += 1;
+    if *count == 1 {
+        key
+    } else {
+        format!("{key}#{count}")
+    }
 }
 
 /// A row's reference to a company or lead.
@@ -132,9 +145,9 @@ impl RowReference {
     }
 }
 
-/// The companies or the leads.
+/// The companies or the leads of a conversion, found by ids, addresses, numbers and names.
 #[derive(Debug)]
-pub struct Book {
+pub struct RecordIndex {
     kind: &'static str,
     /// In the order of the rows.
     pub records: Vec<RecordFields>,
@@ -142,12 +155,13 @@ pub struct Book {
     by_email: HashMap<String, usize>,
     by_phone: HashMap<String, usize>,
     by_name: HashMap<String, Vec<usize>>,
+    /// The number of records with each key of the id map.
     keys: HashMap<String, u64>,
     /// Places of addresses and numbers, as `FILE:LINE`.
     pub seen: BTreeMap<String, Vec<String>>,
 }
 
-impl Book {
+impl RecordIndex {
     /// An empty book.
     pub fn new(kind: &'static str) -> Self {
         Self {
@@ -182,11 +196,11 @@ impl Book {
         if let Some(at) = by_email.or_else(by_phone) {
             return Ok(Some(*at));
         }
-        let named = self
+        let with_name = self
             .by_name
             .get(&fold(&reference.name))
             .filter(|_| !reference.name.is_empty());
-        match named.map(Vec::as_slice) {
+        match with_name.map(Vec::as_slice) {
             None => Ok(None),
             // A person of the same name with an unknown address or number is another person.
             Some(_) if !reference.emails.is_empty() || !reference.phones.is_empty() => Ok(None),
@@ -220,18 +234,9 @@ impl Book {
         if !reference.id.is_empty() && self.by_id.contains_key(&reference.id) {
             return Err(format!("{} {} occurs twice", self.kind, reference.id));
         }
-        let kept = ids.keep(self.kind, &reference.id)?;
-        let id = kept.unwrap_or_else(|| {
-            let key = reference.key();
-            let times = self.keys.entry(key.clone()).or_default();
-            *times += 1;
-            let key = if *times == 1 {
-                key
-            } else {
-                format!("{key}#{times}")
-            };
-            ids.assign(self.kind, key)
-        });
+        let kept_id = ids.keep(self.kind, &reference.id)?;
+        let id =
+            kept_id.unwrap_or_else(|| ids.assign(self.kind, distinct_key(&mut self.keys, reference.key())));
         fields.insert("id".to_owned(), json!(id));
         let at = self.records.len();
         self.records.push(fields);

@@ -14,7 +14,7 @@ use super::contact;
 use super::deals::Deals;
 use super::ids::IdMap;
 use super::mapping::{MapFile, MappedFile};
-use super::people::{Book, Owners, RecordFields, RowReference};
+use super::people::{Owners, RecordFields, RecordIndex, RowReference};
 use super::sheet::SheetRow;
 
 /// Fields that contain the text of the cell.
@@ -50,9 +50,9 @@ pub struct RecordBuilder<'a> {
     /// The owner of opportunities without one.
     pub admin: Option<u64>,
     /// Companies.
-    pub companies: Book,
+    pub companies: RecordIndex,
     /// Leads.
-    pub leads: Book,
+    pub leads: RecordIndex,
     /// Tags by name.
     pub tags: BTreeMap<String, u64>,
     /// Funnels and opportunities.
@@ -111,8 +111,8 @@ impl<'a> RecordBuilder<'a> {
             ids,
             users: Owners::new(known),
             admin: None,
-            companies: Book::new("company"),
-            leads: Book::new("lead"),
+            companies: RecordIndex::new("company"),
+            leads: RecordIndex::new("lead"),
             tags: BTreeMap::new(),
             deals: Deals::default(),
             faults: Vec::new(),
@@ -121,11 +121,11 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Reads all rows of the files: of companies, then of leads, then of opportunities.
-    pub fn take(&mut self, files: &[MappedFile], bar: &ProgressBar) {
+    pub fn add_files(&mut self, files: &[MappedFile], bar: &ProgressBar) {
         let rows: usize = files.iter().map(|file| file.sheet.rows.len()).sum();
         progress::working(bar, rows as u64);
         for file in files {
-            self.reserve(file);
+            self.reserve_ids(file);
         }
         for main in FileKind::ALL {
             for file in files.iter().filter(|file| file.main == main) {
@@ -133,7 +133,7 @@ impl<'a> RecordBuilder<'a> {
                     self.faults.push((file.sheet.name.clone(), *line, reason.clone()));
                 }
                 for row in &file.sheet.rows {
-                    self.row(file, row);
+                    self.add_row(file, row);
                     progress::worked(bar, 1);
                 }
             }
@@ -142,7 +142,7 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Reserves the ids of a file, so that none of them is assigned to another record.
-    fn reserve(&mut self, table: &MappedFile) {
+    fn reserve_ids(&mut self, table: &MappedFile) {
         for row in &table.sheet.rows {
             for part in FileKind::ALL {
                 for (_, cell) in table.values(row, part, "id") {
@@ -153,7 +153,8 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    fn row(&mut self, table: &MappedFile, row: &SheetRow) {
+    /// Adds the records of a row, or its faults.
+    fn add_row(&mut self, table: &MappedFile, row: &SheetRow) {
         if row.is_totals() {
             return self.remark(format!("{}: a line of totals is left out", table.sheet.name));
         }
@@ -184,8 +185,8 @@ impl<'a> RecordBuilder<'a> {
 
     /// The first id of a cell that may contain several.
     fn id(&mut self, cells: &RowCells, part: FileKind) -> String {
-        let (id, others) = contact::first_id(cells.text(part, "id").unwrap_or_default());
-        if others {
+        let (id, has_others) = contact::first_id(cells.text(part, "id").unwrap_or_default());
+        if has_others {
             self.remark(format!(
                 "{}: the first one of several {} ids is used",
                 cells.table.sheet.name,
@@ -200,8 +201,8 @@ impl<'a> RecordBuilder<'a> {
         Some(self.users.of(cell, &mut self.ids))
     }
 
-    /// The company of a row: the row itself in a file of companies, else the one to which it refers. Creates a company
-    /// with a name that no file contains.
+    /// The index of a row's company: in a file of companies the row itself, else the one to which it refers, which is
+    /// added if no file contains it. `None` without a company or after a fault.
     pub fn company(&mut self, cells: &mut RowCells) -> Option<usize> {
         let part = FileKind::Company;
         let name = cells.text(part, "companyname").unwrap_or_default();
@@ -210,8 +211,8 @@ impl<'a> RecordBuilder<'a> {
             name: name.to_owned(),
             ..RowReference::default()
         };
-        let main = cells.table.main == part;
-        if !main {
+        let is_main = cells.table.main == part;
+        if !is_main {
             if reference.is_empty() {
                 return None;
             }
@@ -223,7 +224,7 @@ impl<'a> RecordBuilder<'a> {
         if name.is_empty() {
             let absent = "is missing".to_owned();
             let unknown = format!("company {} is in no file; convert its file too", reference.id);
-            return cells.ok_or_fault("companyname", Err(if main { absent } else { unknown }));
+            return cells.ok_or_fault("companyname", Err(if is_main { absent } else { unknown }));
         }
         let mut fields = company_fields(cells, name, self.zone);
         if !cells.faults.is_empty() {
@@ -237,27 +238,27 @@ impl<'a> RecordBuilder<'a> {
         cells.ok_or_fault("id", added)
     }
 
-    /// The index in `leads` of a row's lead: in a file of leads the row itself, which is added, else the lead to which the
-    /// row refers. An unknown lead is added if the row has more than its id. It gets the row's times and, without an
-    /// owner of its own, the row's owner. `None` without a lead or after a fault.
+    /// The index in `leads` of a row's lead: in a file of leads the row itself, which is added, else the lead to which
+    /// the row refers. An unknown lead is added if the row has more than its id. It gets the row's times and, without
+    /// an owner of its own, the row's owner. `None` without a lead or after a fault.
     pub fn lead(&mut self, cells: &mut RowCells) -> Option<usize> {
         let part = FileKind::Lead;
-        let main = cells.table.main == part;
+        let is_main = cells.table.main == part;
         let mut fields = RecordFields::new();
         let reference = self.contact(cells, &mut fields);
         if reference.is_empty() {
-            if main {
+            if is_main {
                 cells
                     .faults
                     .push("has neither name nor e-mail address nor telephone number".to_owned());
             }
             return None;
         }
-        if !main {
+        if !is_main {
             let found = self.leads.find(&reference);
             if let Some(at) = cells.ok_or_fault("lead", found)? {
                 // A known lead takes from the row only a company that it lacks.
-                self.join(cells, at);
+                self.add_missing_company(cells, at);
                 return Some(at);
             }
             if reference.name.is_empty() && reference.emails.is_empty() && reference.phones.is_empty() {
@@ -266,14 +267,14 @@ impl<'a> RecordBuilder<'a> {
             }
         }
         // The kind of the columns with the lead's times and, without an owner of its own, its owner.
-        let maker = if main { part } else { FileKind::Opportunity };
-        self.lead_fields(cells, maker, &mut fields);
+        let source = if is_main { part } else { FileKind::Opportunity };
+        self.lead_fields(cells, source, &mut fields);
         if !cells.faults.is_empty() {
             return None;
         }
         let owner = self
             .owner(cells, part)
-            .or_else(|| Some(self.users.of(cells.text(maker, "user")?, &mut self.ids)));
+            .or_else(|| Some(self.users.of(cells.text(source, "user")?, &mut self.ids)));
         fields.extend(owner.map(|user| ("owner".to_owned(), json!(user))));
         let added = self.leads.add(&reference, fields, &mut self.ids);
         let at = cells.ok_or_fault("id", added)?;
@@ -284,15 +285,15 @@ impl<'a> RecordBuilder<'a> {
         Some(at)
     }
 
-    /// The fields of a row's lead that do not identify it. Times are those of `maker`.
-    fn lead_fields(&mut self, cells: &mut RowCells, maker: FileKind, fields: &mut RecordFields) {
+    /// Adds the fields of a row's lead that do not identify it. Times come from the columns of kind `source`.
+    fn lead_fields(&mut self, cells: &mut RowCells, source: FileKind, fields: &mut RecordFields) {
         let part = FileKind::Lead;
         for field in LEAD_TEXTS {
             let text = cells.text(part, field);
             fields.extend(text.map(|text| (field.to_owned(), json!(text))));
         }
         for (name, clock_field) in [("createDate", Some("createTime")), ("lastActive", None)] {
-            let time = cells.time(maker, name, clock_field, self.zone);
+            let time = cells.time(source, name, clock_field, self.zone);
             fields.extend(time.map(|time| (name.to_owned(), json!(time))));
         }
         let tags = cells.text(part, "tags").map(|tags| self.tags(tags));
@@ -305,7 +306,7 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Sets the company of a lead without one to that of the row.
-    fn join(&mut self, cells: &mut RowCells, at: usize) {
+    fn add_missing_company(&mut self, cells: &mut RowCells, at: usize) {
         if let Some(company) = self.company(cells) {
             let id = self.companies.id(company);
             self.leads.records[at]
@@ -330,7 +331,7 @@ impl<'a> RecordBuilder<'a> {
         (name, has_others)
     }
 
-    /// Names, addresses and numbers of a row's lead. Further addresses and numbers become custom fields.
+    /// The reference to a row's lead. Adds its names, addresses and numbers to `fields`, further ones as custom fields.
     fn contact(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> RowReference {
         let part = FileKind::Lead;
         let (name, has_others) = self.first_contact(cells);
@@ -347,6 +348,7 @@ impl<'a> RecordBuilder<'a> {
                 values.truncate(1);
             }
         }
+        // A second telephone becomes the missing mobile, and further mobiles become telephones.
         if mobile.is_empty() && phone.len() > 1 {
             mobile.push(phone.remove(1));
         }
@@ -379,6 +381,7 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
+    /// The ids of the tags in a cell, which are added if they are new.
     fn tags(&mut self, cell: &str) -> Vec<u64> {
         let names = cell
             .split([',', ';'])

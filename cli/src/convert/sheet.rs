@@ -59,8 +59,8 @@ impl Sheet {
     /// A message, if the file has no heading.
     pub fn read(name: String, bytes: &[u8]) -> Result<Self, String> {
         let (text, encoding) = decoded(bytes);
-        let (text, named, skipped) = without_separator_line(&text);
-        let separator = named.unwrap_or_else(|| separator(text));
+        let (text, named_separator, skipped) = without_separator_line(&text);
+        let separator = named_separator.unwrap_or_else(|| separator(text));
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)
             .flexible(true)
@@ -88,7 +88,7 @@ impl Sheet {
             match record {
                 Ok(record) => {
                     let byte = record.position().map_or(0, csv::Position::byte);
-                    sheet.take(&record, counted.at(byte));
+                    sheet.add_row(&record, counted.at(byte));
                 }
                 Err(error) => sheet.faults.push((counted.line, error.to_string())),
             }
@@ -96,7 +96,9 @@ impl Sheet {
         Ok(sheet)
     }
 
-    fn take(&mut self, record: &csv::StringRecord, line: u64) {
+    /// Adds a row, or a fault if it has another number of cells than the heading. Ignores blank rows and surplus empty
+    /// cells.
+    fn add_row(&mut self, record: &csv::StringRecord, line: u64) {
         let mut cells: Vec<_> = record.iter().map(|cell| cell.trim().to_owned()).collect();
         let width = self.headings.len();
         while cells.len() > width && cells.last().is_some_and(String::is_empty) {
@@ -175,12 +177,12 @@ fn without_separator_line(text: &str) -> (&str, Option<u8>, u64) {
 /// The separator that occurs most often in the heading, outside quotes.
 fn separator(text: &str) -> u8 {
     let mut counts = [0_usize; SEPARATORS.len()];
-    let mut quoted = false;
+    let mut is_quoted = false;
     for byte in text.bytes() {
         match byte {
-            b'"' => quoted = !quoted,
-            b'\n' if !quoted => break,
-            _ if quoted => {}
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => break,
+            _ if is_quoted => {}
             _ => {
                 if let Some(at) = SEPARATORS.iter().position(|separator| *separator == byte) {
                     counts[at] += 1;
@@ -188,8 +190,9 @@ fn separator(text: &str) -> u8 {
             }
         }
     }
-    let most = counts.iter().copied().max().unwrap_or_default();
-    let at = counts.iter().position(|count| *count == most);
+    let max = counts.iter().copied().max().unwrap_or_default();
+    // The first of several with the same count.
+    let at = counts.iter().position(|count| *count == max);
     SEPARATORS[at.unwrap_or_default()]
 }
 
@@ -201,11 +204,13 @@ fn distinct<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<String> {
             "" => format!("column {}", at + 1),
             heading => heading.to_owned(),
         };
-        let same = |number: usize| match number {
+        let numbered = |number: usize| match number {
             1 => heading.clone(),
             _ => format!("{heading} ({number})"),
         };
-        let free = (1..=names.len() + 1).map(same).find(|name| !names.contains(name));
+        let free = (1..=names.len() + 1)
+            .map(numbered)
+            .find(|name| !names.contains(name));
         names.extend(free);
     }
     names

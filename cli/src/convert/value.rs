@@ -1,11 +1,12 @@
-//! Amounts of cells (C-105). All amounts of a column decide how it writes them, because `1.234` can be read in two ways.
+//! Amounts of cells (C-105). All amounts of a column decide how it writes them, because `1.234` can be read in two
+//! ways.
 
 use shared::money::Cents;
 
 /// The character before the decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decimal {
+pub enum DecimalMark {
     /// `1.234,56`
     Comma,
     /// `1,234.56`
@@ -32,7 +33,7 @@ pub fn is_absent(cell: &str) -> bool {
     )
 }
 
-impl Decimal {
+impl DecimalMark {
     /// The style that a column's values prove, if any.
     pub fn proven<'a>(cells: impl Iterator<Item = &'a str>) -> Option<Self> {
         let (mut comma, mut point) = (0_u64, 0_u64);
@@ -46,11 +47,12 @@ impl Decimal {
         (comma + point > 0).then_some(if comma >= point { Self::Comma } else { Self::Point })
     }
 
+    /// The style that one number proves, if any. `1.234` proves none, because its mark may group or precede decimals.
     fn of(number: &str) -> Option<Self> {
         match (number.rfind(','), number.rfind('.')) {
             (Some(comma), Some(point)) => Some(if comma > point { Self::Comma } else { Self::Point }),
-            (Some(at), None) if !grouped(number, ',') => (at + 1 < number.len()).then_some(Self::Comma),
-            (None, Some(at)) if !grouped(number, '.') => (at + 1 < number.len()).then_some(Self::Point),
+            (Some(at), None) if !is_grouped(number, ',') => (at + 1 < number.len()).then_some(Self::Comma),
+            (None, Some(at)) if !is_grouped(number, '.') => (at + 1 < number.len()).then_some(Self::Point),
             // Several equal marks only group.
             (Some(_), None) if number.matches(',').count() > 1 => Some(Self::Point),
             (None, Some(_)) if number.matches('.').count() > 1 => Some(Self::Comma),
@@ -69,7 +71,7 @@ impl Decimal {
             Self::Point => (',', '.'),
         };
         let (whole, decimals) = number.split_once(mark).unwrap_or((&number, ""));
-        let whole = if grouped(whole, group) {
+        let whole = if is_grouped(whole, group) {
             whole.replace(group, "")
         } else {
             whole.to_owned()
@@ -88,7 +90,7 @@ impl Decimal {
     }
 }
 
-impl std::fmt::Display for Decimal {
+impl std::fmt::Display for DecimalMark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Comma => "comma",
@@ -104,7 +106,7 @@ fn digits_and_marks(cell: &str) -> String {
 }
 
 /// Whether the first group has at most three digits and each other group three.
-fn grouped(number: &str, mark: char) -> bool {
+fn is_grouped(number: &str, mark: char) -> bool {
     let mut groups = number.split(mark);
     let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
     first && groups.all(|group| group.len() == 3)
@@ -117,14 +119,14 @@ mod tests {
     #[test]
     fn amounts() {
         for (style, cell, amount) in [
-            (Decimal::Comma, "R$ 1.234,56", "1234.56"),
-            (Decimal::Comma, "1234,5", "1234.50"),
-            (Decimal::Comma, "1.234", "1234.00"),
-            (Decimal::Comma, "BRL 1.234.567,00", "1234567.00"),
-            (Decimal::Point, "1,234.56", "1234.56"),
-            (Decimal::Point, "$1234", "1234.00"),
-            (Decimal::Point, "1500.000", "1500.00"),
-            (Decimal::Comma, "0", "0.00"),
+            (DecimalMark::Comma, "R$ 1.234,56", "1234.56"),
+            (DecimalMark::Comma, "1234,5", "1234.50"),
+            (DecimalMark::Comma, "1.234", "1234.00"),
+            (DecimalMark::Comma, "BRL 1.234.567,00", "1234567.00"),
+            (DecimalMark::Point, "1,234.56", "1234.56"),
+            (DecimalMark::Point, "$1234", "1234.00"),
+            (DecimalMark::Point, "1500.000", "1500.00"),
+            (DecimalMark::Comma, "0", "0.00"),
         ] {
             assert_eq!(
                 style.amount(cell).map(String::from),
@@ -133,13 +135,13 @@ mod tests {
             );
         }
         for (style, cell) in [
-            (Decimal::Comma, "1,234"),
-            (Decimal::Comma, "1234.5"),
-            (Decimal::Point, "1.234"),
-            (Decimal::Point, "-5"),
-            (Decimal::Point, "(5.00)"),
-            (Decimal::Point, "a combinar"),
-            (Decimal::Point, "10%"),
+            (DecimalMark::Comma, "1,234"),
+            (DecimalMark::Comma, "1234.5"),
+            (DecimalMark::Point, "1.234"),
+            (DecimalMark::Point, "-5"),
+            (DecimalMark::Point, "(5.00)"),
+            (DecimalMark::Point, "a combinar"),
+            (DecimalMark::Point, "10%"),
         ] {
             assert!(style.amount(cell).is_err(), "{cell}");
         }
@@ -147,10 +149,10 @@ mod tests {
 
     #[test]
     fn a_column_proves_its_style() {
-        let decimal = |cells: &[&str]| Decimal::proven(cells.iter().copied());
-        assert_eq!(decimal(&["1.234", "10", "99,90"]), Some(Decimal::Comma));
-        assert_eq!(decimal(&["1.234", "1,234.50"]), Some(Decimal::Point));
-        assert_eq!(decimal(&["1.234.567"]), Some(Decimal::Comma));
+        let decimal = |cells: &[&str]| DecimalMark::proven(cells.iter().copied());
+        assert_eq!(decimal(&["1.234", "10", "99,90"]), Some(DecimalMark::Comma));
+        assert_eq!(decimal(&["1.234", "1,234.50"]), Some(DecimalMark::Point));
+        assert_eq!(decimal(&["1.234.567"]), Some(DecimalMark::Comma));
         assert_eq!(decimal(&["1.234", "10"]), None);
     }
 }

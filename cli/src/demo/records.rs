@@ -1,7 +1,7 @@
 //! The lines of the demo: those of `demo.ndjson`, with dates that move with the calendar, and several hundred computed
 //! records of the last 120 days, so that every board and report shows something.
 //!
-//! Computed records differ between two days only in their dates. None was created or changed on the current day.
+//! Generated records differ between two days only in their dates. None was created or changed on the current day.
 
 use std::ops::Range;
 
@@ -38,22 +38,22 @@ pub fn lines(now: Timestamp) -> Option<String> {
     let written = Timestamp::parse(&format!("{WRITTEN}T00:00:00Z"))?;
     let age = (now.unix_millis() - written.unix_millis()) / DAY_MILLIS;
     // Whole weeks, so that meetings stay on working days.
-    let weeks = u64::try_from(age).unwrap_or_default() / 7;
-    let mut demo = Computed {
+    let days = u64::try_from(age).unwrap_or_default() / 7 * 7;
+    let mut demo = RecordGenerator {
         today,
-        dice: Dice(20),
-        lines: DATA.lines().map(|line| moved(line, weeks * 7)).collect(),
+        random: Random(20),
+        lines: DATA.lines().map(|line| with_moved_dates(line, days)).collect(),
     };
-    LEADS.for_each(|id| demo.lead(id));
-    OPPORTUNITIES.for_each(|id| demo.opportunity(id));
-    CALLS.for_each(|id| demo.call(id));
-    TICKETS.for_each(|id| demo.ticket(id));
-    demo.meetings();
+    LEADS.for_each(|id| demo.add_lead(id));
+    OPPORTUNITIES.for_each(|id| demo.add_opportunity(id));
+    CALLS.for_each(|id| demo.add_call(id));
+    TICKETS.for_each(|id| demo.add_ticket(id));
+    demo.add_meetings();
     Some(demo.lines.join("\n"))
 }
 
 /// A line with every date moved by some days. Every text that begins with a date is a date.
-fn moved(line: &str, days: u64) -> String {
+fn with_moved_dates(line: &str, days: u64) -> String {
     let moved = line.split('"').map(|text| {
         let day = text.get(..10).and_then(Day::parse);
         day.map_or_else(
@@ -65,9 +65,10 @@ fn moved(line: &str, days: u64) -> String {
 }
 
 /// Pseudo-random numbers that are the same on every run (splitmix64).
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
+    /// A number from 0 to `bound - 1`.
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -75,25 +76,25 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % bound
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         let at = usize::try_from(self.below(choices.len() as u64)).unwrap_or_default();
         choices[at]
     }
 
     /// Returns `true` with a probability in percent.
-    fn is(&mut self, percent: u64) -> bool {
+    fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 }
 
 /// The lines so far.
-struct Computed {
+struct RecordGenerator {
     today: Day,
-    dice: Dice,
+    random: Random,
     lines: Vec<String>,
 }
 
-impl Computed {
+impl RecordGenerator {
     fn add(&mut self, line: &Value) {
         self.lines.push(line.to_string());
     }
@@ -101,71 +102,73 @@ impl Computed {
     /// A time within working hours, this many days ago.
     fn ago(&mut self, days: u64) -> String {
         let (hour, minute, second) = (
-            MORNING + self.dice.below(9),
-            self.dice.below(60),
-            self.dice.below(60),
+            MORNING + self.random.below(9),
+            self.random.below(60),
+            self.random.below(60),
         );
         let day = self.today.minus_days(days);
         format!("{day}T{hour:02}:{minute:02}:{second:02}.000Z")
     }
 
-    /// A lead that existed this many days ago.
-    fn known(&mut self, days: u64) -> u64 {
+    /// The id of a random lead that existed this many days ago.
+    fn lead_known(&mut self, days: u64) -> u64 {
         let count = LEADS.end - LEADS.start;
         let existing = OLDEST_LEAD.saturating_sub(days) * count / OLDEST_LEAD;
-        LEADS.start + self.dice.below(existing.max(1))
+        LEADS.start + self.random.below(existing.max(1))
     }
 
-    fn lead(&mut self, id: u64) {
+    fn add_lead(&mut self, id: u64) {
         let position = id - LEADS.start;
         let age = OLDEST_LEAD - position * (OLDEST_LEAD - 1) / (LEADS.end - LEADS.start - 1);
         let created = self.ago(age);
         let (city, state, _) = city(id);
         let line = json!({
-            "kind": "lead", "id": id, "firstname": self.dice.of(&FIRST_NAMES), "lastname": self.dice.of(&LAST_NAMES),
-            "email": self.dice.is(85).then(|| format!("lead{id}@example.com")),
+            "kind": "lead", "id": id, "firstname": self.random.choose(&FIRST_NAMES),
+            "lastname": self.random.choose(&LAST_NAMES),
+            "email": self.random.chance(85).then(|| format!("lead{id}@example.com")),
             "mobile": format!("+{}", mobile(id)), "city": city, "state": state, "country": "Brazil",
-            "timezone": "America/Sao_Paulo", "preferred_locale": "pt-BR", "owner": self.dice.of(&USERS).0,
-            "points": self.dice.below(12), "acquisition_channel": self.dice.of(&CHANNELS), "createDate": created,
+            "timezone": "America/Sao_Paulo", "preferred_locale": "pt-BR", "owner": self.random.choose(&USERS).0,
+            "points": self.random.below(12), "acquisition_channel": self.random.choose(&CHANNELS),
+            "createDate": created,
         });
         self.add(&line);
     }
 
-    /// The older an opportunity, the more likely it is closed and in a late column.
-    fn opportunity(&mut self, id: u64) {
-        let age = 1 + self.dice.below(OLDEST);
-        let closed = self.dice.is(15 + age * 60 / OLDEST);
-        let status = match (closed, self.dice.is(55)) {
+    /// Adds an opportunity. The older it is, the more likely it is closed and in a late column.
+    fn add_opportunity(&mut self, id: u64) {
+        let age = 1 + self.random.below(OLDEST);
+        let is_closed = self.random.chance(15 + age * 60 / OLDEST);
+        let status = match (is_closed, self.random.chance(55)) {
             (false, _) => "open",
             (true, true) => "gain",
             (true, false) => "lost",
         };
         let created = self.ago(age);
-        let changed = self.dice.below(age);
+        let changed = self.random.below(age);
         // Not on the current day, and not before the creation.
         let changed = if changed == 0 {
             created.clone()
         } else {
             self.ago(changed)
         };
-        let resale = self.dice.is(30);
-        let (funnel, columns): (u64, &[u64]) = if resale {
+        let is_resale = self.random.chance(30);
+        let (funnel, columns): (u64, &[u64]) = if is_resale {
             (4, &[41, 42])
         } else {
             (3, &[31, 32, 33])
         };
-        let late = self.dice.is(age / 3);
+        let is_late = self.random.chance(age / 3);
         let column = match columns {
-            [.., last] if status == "gain" || late => *last,
-            _ => self.dice.of(columns),
+            [.., last] if status == "gain" || is_late => *last,
+            _ => self.random.choose(columns),
         };
-        let (product, price) = self.dice.of(&PRODUCTS);
-        let cents = price * (60 + self.dice.below(120)) + self.dice.of(&[0, 0, 50, 90]);
+        let (product, price) = self.random.choose(&PRODUCTS);
+        let cents = price * (60 + self.random.below(120)) + self.random.choose(&[0, 0, 50, 90]);
         let mut line = json!({
             "kind": "opportunity", "id": id, "title": product, "value": format!("{}.{:02}", cents / 100, cents % 100),
-            "crm_id": funnel, "crm_column": column, "lead_id": self.known(age), "status": status,
-            "user": self.dice.of(&USERS).0, "createDate": created, "updateDate": changed,
-            "sale_channel": self.dice.of(&SALE_CHANNELS), "fields": self.fields(id, resale),
+            "crm_id": funnel, "crm_column": column, "lead_id": self.lead_known(age), "status": status,
+            "user": self.random.choose(&USERS).0, "createDate": created, "updateDate": changed,
+            "sale_channel": self.random.choose(&SALE_CHANNELS), "fields": self.fields(id, is_resale),
         });
         self.outcome(&mut line, status, &changed);
         self.add(&line);
@@ -177,40 +180,40 @@ impl Computed {
             "gain" => line["gain_date"] = json!(changed),
             "lost" => {
                 line["lost_date"] = json!(changed);
-                line["loss_reason"] = json!(self.dice.of(&LOSSES));
+                line["loss_reason"] = json!(self.random.choose(&LOSSES));
             }
             _ => {
-                let close = self.today.plus_days(3 + self.dice.below(60));
+                let close = self.today.plus_days(3 + self.random.below(60));
                 line["expectedCloseDate"] = json!(format!("{close}T21:00:00.000Z"));
             }
         }
     }
 
-    fn fields(&mut self, id: u64, resale: bool) -> Value {
+    fn fields(&mut self, id: u64, is_resale: bool) -> Value {
         let order = format!("A-{}", 1120 + id);
-        if resale {
+        if is_resale {
             return json!({ "Último pedido": order });
         }
-        json!({ "Origem do Lead": self.dice.of(&CHANNELS), " Número do pedido ": order })
+        json!({ "Origem do Lead": self.random.choose(&CHANNELS), " Número do pedido ": order })
     }
 
-    /// A call with its event.
-    fn call(&mut self, id: u64) {
-        let age = 1 + self.dice.below(OLDEST);
-        let lead = self.known(age);
-        let answered = self.dice.is(78);
-        let incoming = self.dice.is(60);
-        let (status, duration) = if answered {
-            ("COMPLETE", 20 + self.dice.below(600))
+    /// Adds a call and its event.
+    fn add_call(&mut self, id: u64) {
+        let age = 1 + self.random.below(OLDEST);
+        let lead = self.lead_known(age);
+        let is_answered = self.random.chance(78);
+        let is_incoming = self.random.chance(60);
+        let (status, duration) = if is_answered {
+            ("COMPLETE", 20 + self.random.below(600))
         } else {
             ("INCOMPLETE", 0)
         };
-        let (user, created, number) = (self.dice.of(&USERS).0, self.ago(age), mobile(lead));
-        let service = self.dice.of(&["acme-voip", "acme-voip", "ramal"]);
-        let kind = if incoming { "INCOMING" } else { "OUTGOING" };
+        let (user, created, number) = (self.random.choose(&USERS).0, self.ago(age), mobile(lead));
+        let service = self.random.choose(&["acme-voip", "acme-voip", "ramal"]);
+        let kind = if is_incoming { "INCOMING" } else { "OUTGOING" };
         self.add(&json!({
             "kind": "call", "id": id, "user": user, "leadPhone": number, "type": kind, "status": status, "duration": duration,
-            "record": answered, "service": service, "lead": lead, "callId": format!("c-{id}"), "createDate": created,
+            "record": is_answered, "service": service, "lead": lead, "callId": format!("c-{id}"), "createDate": created,
         }));
         self.add(&json!({
             "kind": "event", "id": id, "lead": lead, "name": format!("voip.call_{}", kind.to_lowercase()), "operator": user,
@@ -219,38 +222,42 @@ impl Computed {
         }));
     }
 
-    fn ticket(&mut self, id: u64) {
-        let age = 1 + self.dice.below(OLDEST);
-        let (user, name) = self.dice.of(&USERS);
+    fn add_ticket(&mut self, id: u64) {
+        let age = 1 + self.random.below(OLDEST);
+        let (user, name) = self.random.choose(&USERS);
         let created = self.ago(age);
-        let closed = self.dice.is(80);
+        let is_closed = self.random.chance(80);
         // After working hours.
-        let ended = closed.then(|| format!("{}T21:00:00.000Z", &created[..10]));
+        let ended = is_closed.then(|| format!("{}T21:00:00.000Z", &created[..10]));
         let line = json!({
-            "kind": "ticket", "id": id, "lead_relation": self.known(age), "status": if closed { "closed" } else { "open" },
-            "attendant": user, "attendantName": name, "name": self.dice.of(&PRODUCTS).0, "type": "chatapp", "accid": "demo",
-            "startDate": created, "endDate": ended, "star": closed.then(|| 3 + self.dice.below(3)), "unread": 0, "sequence": id,
+            "kind": "ticket", "id": id, "lead_relation": self.lead_known(age),
+            "status": if is_closed { "closed" } else { "open" },
+            "attendant": user, "attendantName": name, "name": self.random.choose(&PRODUCTS).0,
+            "type": "chatapp", "accid": "demo",
+            "startDate": created, "endDate": ended, "star": is_closed.then(|| 3 + self.random.below(3)),
+            "unread": 0, "sequence": id,
             "createDate": created, "updateDate": created, "chatapp_number": "554130001000",
         });
         self.add(&line);
     }
 
     /// Adds at most two meetings for each working day, at different hours.
-    fn meetings(&mut self) {
+    fn add_meetings(&mut self) {
         let is_working =
             |age: &u64| self.today.minus_days(*age).weekday().num_days_from_monday() < WORKING_DAYS;
         let ages: Vec<_> = (1..).filter(is_working).take(MEETING_DAYS).collect();
         let count = MEETINGS.end - MEETINGS.start;
         for (position, id) in (0..count).zip(MEETINGS) {
-            let of =
+            // The meetings are spread evenly over the days, the oldest first.
+            let index =
                 usize::try_from((count - 1 - position) * MEETING_DAYS as u64 / count).unwrap_or_default();
-            let (age, hour) = (ages[of], 12 + position % 3 * 3);
+            let (age, hour) = (ages[index], 12 + position % 3 * 3);
             let day = self.today.minus_days(age);
-            let status = self
-                .dice
-                .of(&["scheduled", "scheduled", "scheduled", "canceled", "rescheduled"]);
-            let planned = age + 1 + self.dice.below(5);
-            let (created, lead) = (self.ago(planned), self.known(planned));
+            let status =
+                self.random
+                    .choose(&["scheduled", "scheduled", "scheduled", "canceled", "rescheduled"]);
+            let planned = age + 1 + self.random.below(5);
+            let (created, lead) = (self.ago(planned), self.lead_known(planned));
             self.add(&json!({
                 "kind": "meeting", "id": id, "calendarId": 1, "date": format!("{day}T{hour}:00:00.000Z"),
                 "endDate": format!("{day}T{hour}:30:00.000Z"), "leadId": lead, "userId": 8, "status": status,
@@ -336,6 +343,6 @@ mod tests {
     fn only_texts_that_begin_with_a_date_move() {
         let line = r#"{"a": "2026-12-28T10:00:00.000Z", "b": {"2026-12-24": []}, "c": "Inverno 2026", "d": "ção 2026-01-01"}"#;
         let expected = r#"{"a": "2027-01-04T10:00:00.000Z", "b": {"2026-12-31": []}, "c": "Inverno 2026", "d": "ção 2026-01-01"}"#;
-        assert_eq!(moved(line, 7), expected);
+        assert_eq!(with_moved_dates(line, 7), expected);
     }
 }

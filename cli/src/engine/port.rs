@@ -40,7 +40,7 @@ pub struct Engine {
 
 /// The state of a port.
 #[derive(Debug)]
-struct Door {
+struct PortState {
     database: Database,
     /// Required signature key, if any.
     key: Option<AccessKey>,
@@ -61,12 +61,12 @@ impl Engine {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let door = Arc::new(Door {
+        let state = Arc::new(PortState {
             database,
             key,
             environment: Environment::system(),
         });
-        let routes = Router::new().fallback(answer).with_state(door);
+        let routes = Router::new().fallback(answer).with_state(state);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -106,9 +106,10 @@ impl Engine {
         Self::open(Database::in_file(path)?, LOOPBACK, None)
     }
 
-    /// The sender that closes the port on drop, so that a caller can close other things concurrently.
+    /// Takes out the sender that closes the port when it is dropped. `None` after the first call. Afterwards a drop of
+    /// the engine only waits until the port is closed.
     #[must_use]
-    pub fn stopper(&mut self) -> Option<oneshot::Sender<()>> {
+    pub fn take_stopper(&mut self) -> Option<oneshot::Sender<()>> {
         self.stop.take()
     }
 
@@ -130,7 +131,8 @@ impl Drop for Engine {
     }
 }
 
-async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response {
+/// Answers a request to DynamoDB's API: rejects browsers, checks the signature, and executes the operation.
+async fn answer(State(state): State<Arc<PortState>>, request: Request) -> Response {
     if is_foreign(request.method(), request.headers()) {
         return refuse(
             StatusCode::FORBIDDEN,
@@ -143,15 +145,15 @@ async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response {
         let text = "the body is larger than 16 MB or incomplete";
         return refuse(StatusCode::PAYLOAD_TOO_LARGE, "SerializationException", text);
     };
-    if let Some(key) = &door.key
-        && let Err(unsigned) = key.check(&parts, &body, door.environment.now())
+    if let Some(key) = &state.key
+        && let Err(unsigned) = key.check(&parts, &body, state.environment.now())
     {
         return refuse_unsigned(unsigned);
     }
     let target = parts.headers.get("x-amz-target");
     let target = target.and_then(|target| target.to_str().ok()).unwrap_or_default();
     let operation = target.split_once('.').map_or("", |(_, operation)| operation);
-    let (status, body) = tokio::task::block_in_place(|| door.database.answer(operation, &body));
+    let (status, body) = tokio::task::block_in_place(|| state.database.answer(operation, &body));
     json(
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         body,
@@ -169,6 +171,7 @@ fn is_foreign(method: &Method, headers: &HeaderMap) -> bool {
             .is_some_and(|host| is_local(host.to_str().unwrap_or_default()))
 }
 
+/// Whether a `Host` header is a name of this machine or an IP address, with or without a port.
 fn is_local(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

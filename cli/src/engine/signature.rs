@@ -49,6 +49,7 @@ struct Authorization<'a> {
     id: &'a str,
     /// Day, region, service and terminator.
     scope: &'a str,
+    /// Names of the signed headers, separated by `;`.
     signed: &'a str,
     signature: &'a str,
 }
@@ -72,7 +73,7 @@ impl AccessKey {
         }
     }
 
-    /// The expected signature of a request; `None` if it has none.
+    /// The expected signature of a request; `None` if its date, scope or signed headers exclude a valid one.
     fn signature(
         &self,
         given: &Authorization,
@@ -83,18 +84,18 @@ impl AccessKey {
         let date = request.headers.get("x-amz-date")?.to_str().ok()?;
         let skew = instant(date)?.unix_seconds() - now.unix_seconds();
         let day = date.get(..8)?;
-        let complete = SIGNED
+        let signs_all_required = SIGNED
             .iter()
             .all(|name| given.signed.split(';').any(|signed| signed == *name));
-        if skew.abs() > MAX_SKEW_SECONDS || !given.scope.starts_with(day) || !complete {
+        if skew.abs() > MAX_SKEW_SECONDS || !given.scope.starts_with(day) || !signs_all_required {
             return None;
         }
         let headers: Option<String> = given
             .signed
             .split(';')
-            .map(|name| Some(format!("{name}:{}\n", canonical(&request.headers, name)?)))
+            .map(|name| Some(format!("{name}:{}\n", canonical_value(&request.headers, name)?)))
             .collect();
-        let canonical = [
+        let canonical_request = [
             request.method.as_str(),
             request.uri.path(),
             request.uri.query().unwrap_or_default(),
@@ -102,15 +103,17 @@ impl AccessKey {
             given.signed,
             &hex(&Sha256::digest(body)),
         ];
-        let hash = hex(&Sha256::digest(canonical.join("\n")));
-        let text = [ALGORITHM, date, given.scope, &hash].join("\n");
+        let hash = hex(&Sha256::digest(canonical_request.join("\n")));
+        let text_to_sign = [ALGORITHM, date, given.scope, &hash].join("\n");
         let secret = format!("AWS4{}", self.secret).into_bytes();
-        let key = given.scope.split('/').fold(secret, |key, part| hmac(&key, part));
-        Some(hex(&hmac(&key, &text)))
+        // The signing key is derived from the secret by the parts of the scope, one after the other.
+        let signing_key = given.scope.split('/').fold(secret, |key, part| hmac(&key, part));
+        Some(hex(&hmac(&signing_key, &text_to_sign)))
     }
 }
 
 impl<'a> Authorization<'a> {
+    /// Parses the `Authorization` header; `None` if it is absent or of another form.
     fn of(headers: &'a HeaderMap) -> Option<Self> {
         let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let rest = text.strip_prefix(ALGORITHM)?;
@@ -129,7 +132,7 @@ impl<'a> Authorization<'a> {
 }
 
 /// A header's value in the canonical form: all values joined, runs of spaces collapsed.
-fn canonical(headers: &HeaderMap, name: &str) -> Option<String> {
+fn canonical_value(headers: &HeaderMap, name: &str) -> Option<String> {
     let values = headers.get_all(name).iter().map(|value| {
         let words: Vec<_> = value.to_str().ok()?.split_whitespace().collect();
         Some(words.join(" "))

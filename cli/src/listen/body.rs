@@ -58,7 +58,7 @@ impl HttpBody for Timed {
 impl Drop for Timed {
     fn drop(&mut self) {
         if !self.body.is_end_stream() {
-            self.exchanges.unread.store(true, Ordering::Release);
+            self.exchanges.has_unread_body.store(true, Ordering::Release);
         }
     }
 }

@@ -20,10 +20,11 @@ pub fn readable(bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// The parts before, of and after the target.
+/// The bytes before, of and after the target; `None` if they do not begin with a whole request line.
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
+    // The target is between the first and the last space.
     let from = line.iter().position(|byte| *byte == b' ')? + 1;
     let to = line.iter().rposition(|byte| *byte == b' ')?;
     let is_request = line[..from - 1].iter().all(u8::is_ascii_uppercase)

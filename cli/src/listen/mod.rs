@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
 use body::{Timed, Tracked};
-use wire::Connection;
+use wire::ClientStream;
 
 pub use files::raise_limit;
 
@@ -68,12 +68,12 @@ impl Default for Limits {
 /// The state shared by a connection and its requests.
 #[derive(Debug, Default)]
 struct Exchanges {
-    /// Started requests.
+    /// Number of requests that began.
     begun: AtomicUsize,
-    /// Requests with unfinished responses.
+    /// Number of requests with unfinished responses.
     open: AtomicUsize,
     /// Whether a response was sent before the request's body was read.
-    unread: AtomicBool,
+    has_unread_body: AtomicBool,
     /// Wakes the connection at the end of a response, because hyper may have read ahead and not poll again by itself.
     waiting: Mutex<Option<Waker>>,
 }
@@ -109,17 +109,18 @@ pub async fn serve(
     limits: Limits,
     stopped: impl Future<Output = ()>,
 ) {
-    let free = Arc::new(Semaphore::new(limits.connections));
+    let free_connections = Arc::new(Semaphore::new(limits.connections));
     let (stop, stopping) = watch::channel(());
     let mut connections = JoinSet::new();
     tokio::pin!(stopped);
     loop {
         let accepted = async {
-            let permit = Arc::clone(&free).acquire_owned().await;
+            let permit = Arc::clone(&free_connections).acquire_owned().await;
             listener.accept().await.map(|accepted| (accepted, permit))
         };
         let ((stream, peer), permit) = tokio::select! {
             () = &mut stopped => break,
+            // Forgets a connection that ended.
             Some(_) = connections.join_next() => continue,
             accepted = accepted => match accepted {
                 Ok(accepted) => accepted,
@@ -133,7 +134,7 @@ pub async fn serve(
         let (service, reword, stopping) = (service.clone(), reword.clone(), stopping.clone());
         connections.spawn(async move {
             let _permit = permit;
-            connect((stream, peer), service, reword, limits, stopping).await;
+            serve_connection((stream, peer), service, reword, limits, stopping).await;
         });
     }
     drop(listener);
@@ -144,8 +145,8 @@ pub async fn serve(
     }
 }
 
-/// Serves the requests of one connection.
-async fn connect(
+/// Serves the requests of one connection. Once `stopping` changes, finishes the open request and closes the connection.
+async fn serve_connection(
     (stream, peer): (TcpStream, SocketAddr),
     service: Router,
     reword: Option<Reword>,
@@ -153,19 +154,19 @@ async fn connect(
     mut stopping: watch::Receiver<()>,
 ) {
     let exchanges = Arc::new(Exchanges::default());
-    let wire = Connection::new(stream, limits, reword, Arc::clone(&exchanges));
+    let wire = ClientStream::new(stream, limits, reword, Arc::clone(&exchanges));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(SourceAddress(peer.ip()));
         let tracked = Tracked::begin(&exchanges);
-        let timed = |body| Body::new(Timed::new(body, limits.body, Arc::clone(&exchanges)));
-        let answer = service.clone().oneshot(request.map(timed));
+        let with_limit = |body| Body::new(Timed::new(body, limits.body, Arc::clone(&exchanges)));
+        let answer = service.clone().oneshot(request.map(with_limit));
         async move {
             answer
                 .await
                 .map(|answer| answer.map(|body| tracked.until_end_of(body)))
         }
     });
-    // `Connection` has the time limits, because hyper counts a connection's idle time towards the head's.
+    // `ClientStream` has the time limits, because hyper counts a connection's idle time towards the head's.
     let connection = http1::Builder::new()
         .header_read_timeout(None)
         .serve_connection(TokioIo::new(wire), answer);

@@ -31,7 +31,7 @@ enum Phase {
 }
 
 /// A connection. Reads and writes fail if the client is too slow.
-pub struct Connection {
+pub struct ClientStream {
     stream: TcpStream,
     limits: Limits,
     reword: Option<Reword>,
@@ -39,10 +39,10 @@ pub struct Connection {
     phase: Phase,
     /// End of the phase.
     deadline: Pin<Box<Sleep>>,
-    /// Number of started requests at the start of the phase.
+    /// Number of requests that had begun when the connection last waited for a request.
     begun: usize,
     /// Whether a request line is expected next.
-    at_line: bool,
+    is_at_line: bool,
     /// Received bytes that hyper has not read.
     received: Vec<u8>,
     /// Deadline of a blocked write.
@@ -53,7 +53,7 @@ pub struct Connection {
     linger: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-impl Connection {
+impl ClientStream {
     pub fn new(stream: TcpStream, limits: Limits, reword: Option<Reword>, exchanges: Arc<Exchanges>) -> Self {
         // A response is one write, so coalescing gains nothing.
         let _ = stream.set_nodelay(true);
@@ -65,7 +65,7 @@ impl Connection {
             phase: Phase::Head,
             deadline: Box::pin(tokio::time::sleep(limits.head)),
             begun: 0,
-            at_line: true,
+            is_at_line: true,
             received: Vec::new(),
             stalled: None,
             refusal: Vec::new(),
@@ -73,6 +73,7 @@ impl Connection {
         }
     }
 
+    /// Begins a phase with its time limit.
     fn enter(&mut self, phase: Phase) {
         let limit = match phase {
             Phase::Idle => self.limits.idle,
@@ -82,24 +83,24 @@ impl Connection {
         self.deadline.set(tokio::time::sleep(limit));
     }
 
-    /// Starts waiting for the next request after the last response.
-    fn turn(&mut self) {
+    /// Starts waiting for the next request if a request began since the last wait and its response is complete.
+    fn await_next_request(&mut self) {
         let begun = self.exchanges.begun();
         if begun != self.begun && !self.exchanges.is_answering() {
             self.begun = begun;
-            self.at_line = true;
+            self.is_at_line = true;
             self.enter(Phase::Idle);
         }
     }
 
-    /// Fails if the client was idle or sent an incomplete head for too long. During a response, the body and the
-    /// service have their own limits.
-    fn keep_time(&mut self, received: bool, context: &mut Context<'_>) -> io::Result<()> {
+    /// Fails if the client was idle or sent an incomplete head for too long. `has_received` states whether bytes were
+    /// just received. During a response, the body and the service have their own limits.
+    fn check_deadline(&mut self, has_received: bool, context: &mut Context<'_>) -> io::Result<()> {
         if self.exchanges.is_answering() {
             self.exchanges.wait(context.waker());
             return Ok(());
         }
-        if received {
+        if has_received {
             if self.phase == Phase::Idle {
                 self.enter(Phase::Head);
             }
@@ -115,24 +116,25 @@ impl Connection {
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let received = buffer.filled().len() > before;
-        if received || read.is_pending() {
-            self.keep_time(received, context)?;
+        let has_received = buffer.filled().len() > before;
+        if has_received || read.is_pending() {
+            self.check_deadline(has_received, context)?;
         }
         read
     }
 
     /// Receives a request's first line and percent-encodes invalid bytes.
     fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.at_line {
+        while self.is_at_line {
             let mut bytes = [0; 8 * 1024];
             let mut buffer = ReadBuf::new(&mut bytes);
             ready!(self.poll_receive(context, &mut buffer))?;
-            let came = buffer.filled();
-            self.received.extend_from_slice(came);
-            if came.is_empty() || came.contains(&b'\n') || self.received.len() > MAX_LINE {
+            let chunk = buffer.filled();
+            self.received.extend_from_slice(chunk);
+            let is_closed = chunk.is_empty();
+            if is_closed || chunk.contains(&b'\n') || self.received.len() > MAX_LINE {
                 self.received = line::readable(std::mem::take(&mut self.received));
-                self.at_line = false;
+                self.is_at_line = false;
             }
         }
         Poll::Ready(Ok(()))
@@ -155,13 +157,14 @@ impl Connection {
             .map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 
+    /// Sends the rest of a replaced error response.
     fn poll_refusal(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.refusal.is_empty() {
             let refusal = std::mem::take(&mut self.refusal);
             let sent = self.poll_send(context, &refusal);
             self.refusal = refusal;
-            let sent = ready!(sent)?;
-            self.refusal.drain(..sent);
+            let length = ready!(sent)?;
+            self.refusal.drain(..length);
         }
         Poll::Ready(Ok(()))
     }
@@ -185,14 +188,14 @@ impl Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for ClientStream {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        wire.turn();
+        wire.await_next_request();
         ready!(wire.poll_line(context))?;
         if wire.received.is_empty() {
             return wire.poll_receive(context, buffer);
@@ -204,7 +207,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for ClientStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         ready!(wire.poll_refusal(context))?;
@@ -215,7 +218,7 @@ impl AsyncWrite for Connection {
         match reworded {
             Some(refusal) => {
                 wire.refusal = refusal;
-                wire.exchanges.unread.store(true, Ordering::Release);
+                wire.exchanges.has_unread_body.store(true, Ordering::Release);
                 Poll::Ready(Ok(bytes.len()))
             }
             None => wire.poll_send(context, bytes),
@@ -234,7 +237,7 @@ impl AsyncWrite for Connection {
             ready!(wire.poll_refusal(context))?;
             ready!(Pin::new(&mut wire.stream).poll_shutdown(context))?;
         }
-        if wire.exchanges.unread.load(Ordering::Acquire) {
+        if wire.exchanges.has_unread_body.load(Ordering::Acquire) {
             ready!(wire.poll_linger(context));
         }
         Poll::Ready(Ok(()))

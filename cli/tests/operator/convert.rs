@@ -163,6 +163,26 @@ fn a_map_changes_the_mapping() {
     assert_eq!(names, ["Fechamento", "Proposta", "Contato"]);
 }
 
+/// Files that share a name are named by their paths, so that each has its own mapping.
+#[test]
+fn files_with_one_name() {
+    let home = Home::new();
+    for (folder, name) in [("a", "Ana"), ("b", "Bia")] {
+        fs::create_dir(home.folder.path().join(folder)).unwrap();
+        let row = format!("Nome,E-mail,Obs\n{name},{folder}@example.com,x\n");
+        home.write(&format!("{folder}/leads.csv"), &row);
+    }
+    let files = "a/leads.csv b/leads.csv";
+    let map = home.convert(&format!("{CSV} --dry-run {files}"));
+    home.write("map.toml", &map.out);
+    let mapped = home.convert(&format!("{CSV} --map map.toml {files}"));
+    assert_eq!(mapped.code, 0, "{mapped:?}");
+    home.write("map.toml", "[files.\"a/leads.csv\"]\n\"Obs\" = \"\"\n");
+    let mapped = home.convert(&format!("{CSV} --map map.toml {files}"));
+    let leads = of_kind(&mapped.out, "lead");
+    assert_eq!((&leads[0]["obs"], &leads[1]["obs"]), (&Value::Null, &json!("x")));
+}
+
 /// Files with fewer columns than those of a CRM, lines of totals, and many rows with one fault.
 #[test]
 fn files_of_other_programs() {

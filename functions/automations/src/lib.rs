@@ -32,28 +32,35 @@ pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: EventBatc
     failures
 }
 
+/// Runs the triggers, then delivers the notifications of all instances that are not suspended.
 async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
-    let mut facts: Vec<_> = batch
-        .records()
-        .map(|(_, instance, cause)| (instance, cause))
-        .collect();
-    facts.sort_unstable();
-    facts.dedup();
     let runs = batch.records().map(async |(record, instance, cause)| {
-        let error = match store.run_trigger(&instance, cause).await {
-            Ok(false) => return (None, None),
-            Ok(true) => return (None, Some(instance)),
-            Err(error) => error,
-        };
-        tracing::warn!(instance = instance.as_str(), fact = cause.label(), cause = %error, "a trigger is run again");
-        (Some(record), None)
+        let outcome = store.run_trigger(&instance, cause).await;
+        (record, instance, cause, outcome)
     });
-    let (failed, suspended): (Vec<_>, Vec<_>) = join_all(runs).await.into_iter().unzip();
-    let suspended: BTreeSet<_> = suspended.into_iter().flatten().collect();
-    facts.retain(|(instance, _)| !suspended.contains(instance));
-    let failures = Failures::of(failed.into_iter().flatten());
-    store.deliver_at_once(&facts, webhook_client).await;
-    failures
+    let mut failed_records = Vec::new();
+    let mut suspended = BTreeSet::new();
+    // Distinct, because the stream may deliver an entry twice.
+    let mut entries = BTreeSet::new();
+    for (record, instance, cause, outcome) in join_all(runs).await {
+        entries.insert((instance.clone(), cause));
+        match outcome {
+            Ok(false) => {}
+            Ok(true) => {
+                suspended.insert(instance);
+            }
+            Err(error) => {
+                tracing::warn!(instance = instance.as_str(), fact = cause.label(), cause = %error, "a trigger is run again");
+                failed_records.push(record);
+            }
+        }
+    }
+    let entries: Vec<_> = entries
+        .into_iter()
+        .filter(|(instance, _)| !suspended.contains(instance))
+        .collect();
+    store.deliver_at_once(&entries, webhook_client).await;
+    Failures::of(failed_records.into_iter())
 }
 
 /// Writes one log line per batch. The batch's metrics are derived from this line.

@@ -29,6 +29,7 @@ pub async fn book(
     request: Public<BookingEndpoint, BookMeeting>,
 ) -> Result<Idempotent<Json<Value>>, BookingError> {
     let (scope, query, found) = request.into_parts();
+    // The rate-limit headers show that the instance exists, so they need an existing link or idempotency key (C-1).
     if found.claimed != Claimed::New || found.is_published() {
         scope.show_limit();
     }
@@ -45,6 +46,7 @@ pub async fn book(
             Err(InvalidField::new("date", "must be the start of the meeting to cancel").into())
         }
         Booked::MovedOut => Err(moved_out()),
+        // A concurrent equal request has created the meeting.
         Booked::Claimed(claimed) => {
             let found = scope.store.reader().begin_booking(&query.request).await?;
             let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;

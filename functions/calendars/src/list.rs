@@ -35,11 +35,11 @@ pub struct ListCalendars {
 impl ListCalendars {
     /// Whether next meetings are needed.
     fn shows_next(&self) -> bool {
-        let calendars = self
-            .selection
-            .as_ref()
-            .map(|selection| selection.get("calendars"));
-        calendars.is_none_or(|fields| fields.is_some_and(|fields| fields.contains(NEXT)))
+        let Some(selection) = &self.selection else {
+            return true;
+        };
+        let calendars = selection.get("calendars");
+        calendars.is_some_and(|fields| fields.contains(NEXT))
     }
 }
 

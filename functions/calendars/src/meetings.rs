@@ -47,8 +47,8 @@ pub async fn meetings(
     let (scope, query, found) = request.into_parts();
     let page = scope.store.reader().finish_meetings(found, &query.0).await?;
     let page = page.ok_or(RequestError::NotFound)?;
-    let shown = |most: usize| {
-        let meetings = page.meetings.get(..most).unwrap_or(&page.meetings);
+    let shown = |max: usize| {
+        let meetings = page.meetings.get(..max).unwrap_or(&page.meetings);
         json!({ "data": { "total": page.total, "meetings": meetings } })
     };
     let sizes = || vec![page.meetings.iter().map(bytes_of).collect()];

@@ -67,7 +67,7 @@ pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Val
         .reader()
         .finish_slots(agenda, &calendar, from, to)
         .await?;
-    let slots = calendar.starts(from..to, now, &agenda.taken(None));
+    let slots = calendar.starts(from..to, now, &agenda.busy_times(None));
     let shown = json!({
         "name": calendar.name, "company": calendar.company, "host": calendar.host,
         "durationMinutes": calendar.duration_minutes,

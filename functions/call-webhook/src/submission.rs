@@ -10,7 +10,7 @@ use shared::form::{Form, Submitted, Target, TokenHash};
 use shared::http::{InvalidField, RawRequest, RequestError, decoded, parse_object};
 use shared::json::{MUST_BE_TEXT, inexact};
 use shared::store::{IdempotencyKey, Reader};
-use shared::text::cut;
+use shared::text::{cut, fits};
 
 /// Maximum number of fields, of characters of a name, and of bytes of all names and values.
 const MAX_KEYS: usize = 50;
@@ -42,13 +42,13 @@ impl Submission {
         let mut fields = grouped(request.params.iter());
         fields.retain(|name, _| !RESERVED.contains(&name.as_str()));
         fields.extend(body(request)?);
-        let bytes = |(name, value): (&String, &Value)| {
+        let length = |(name, value): (&String, &Value)| {
             name.len() + value.as_str().map_or_else(|| value.to_string().len(), str::len)
         };
         if fields.len() > MAX_KEYS {
             return Err(InvalidField::new("body", "must have at most 50 fields").into());
         }
-        if fields.iter().map(bytes).sum::<usize>() > MAX_BYTES {
+        if fields.iter().map(length).sum::<usize>() > MAX_BYTES {
             return Err(InvalidField::new("body", "must have at most 16 KB in all fields").into());
         }
         Ok(Self {
@@ -98,13 +98,13 @@ impl Submission {
                     accepted.fields.insert(name, text);
                 }
                 Target::Custom(alias) => {
-                    judge_text(&field.name, value)?;
+                    validate_text(&field.name, value)?;
                     accepted.custom.insert(alias, value.clone());
                 }
             }
         }
         for (name, value) in self.fields.iter().filter(|(name, _)| name.starts_with("utm_")) {
-            judge_text(name, value)?;
+            validate_text(name, value)?;
             if !is_blank(value) {
                 accepted.utm.insert(name.clone(), value.clone());
             }
@@ -117,7 +117,7 @@ impl Submission {
     }
 }
 
-/// The fields of a body.
+/// The fields of a body: JSON or form-encoded, empty if the body is. See the head of this file.
 fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
     let bytes = request.body.as_ref();
     let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii();
@@ -161,31 +161,33 @@ fn is_blank(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// The text of a fixed field of the lead. A number, such as a telephone number, is converted to text.
+/// The text of a fixed field of the lead, whose name in the submission is `name`. A number, such as a telephone
+/// number, is converted to text.
 fn lead_text(name: &str, field: &str, value: &Value) -> Result<String, InvalidField> {
-    let bad = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
+    let invalid = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),
-        _ => return bad("must be text"),
+        _ => return invalid("must be text"),
     };
     let is_name = NAMES.contains(&field);
-    match text.chars().nth(MAX_LEAD_NAME) {
-        Some(_) if is_name => bad("must have at most 255 characters"),
-        _ if !is_name && text.len() > MAX_LEAD_FIELD => bad("must have at most 1000 bytes"),
-        _ => Ok(text),
+    if is_name && !fits(&text, MAX_LEAD_NAME) {
+        return invalid("must have at most 255 characters");
     }
+    if !is_name && text.len() > MAX_LEAD_FIELD {
+        return invalid("must have at most 1000 bytes");
+    }
+    Ok(text)
 }
 
-fn judge_text(name: &str, value: &Value) -> Result<(), InvalidField> {
-    let bad = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
+/// Checks the name and the value of a custom field or `utm_*` parameter.
+fn validate_text(name: &str, value: &Value) -> Result<(), InvalidField> {
+    let invalid = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
     match value {
-        _ if name.chars().nth(MAX_NAME).is_some() => bad("must have a name of at most 64 characters"),
-        Value::String(text) if text.chars().nth(MAX_TEXT).is_some() => {
-            bad("must have at most 1000 characters")
-        }
-        Value::Object(_) if inexact(value).is_some() => bad(MUST_BE_TEXT),
-        Value::Array(_) | Value::Object(_) => bad("must be text, a number, true, false or null"),
+        _ if !fits(name, MAX_NAME) => invalid("must have a name of at most 64 characters"),
+        Value::String(text) if !fits(text, MAX_TEXT) => invalid("must have at most 1000 characters"),
+        Value::Object(_) if inexact(value).is_some() => invalid(MUST_BE_TEXT),
+        Value::Array(_) | Value::Object(_) => invalid("must be text, a number, true, false or null"),
         _ => Ok(()),
     }
 }

@@ -31,8 +31,11 @@ impl Prefetch for Submission {
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let submitted = |form: Form| Some((self.accepted(&form).ok()?, form));
-        let Some((submitted, form)) = self.hinted_form(reader).and_then(submitted) else {
+        let Some(form) = self.hinted_form(reader) else {
+            return Ok(None);
+        };
+        // The handler reports an invalid submission.
+        let Ok(submitted) = self.accepted(&form) else {
             return Ok(None);
         };
         let start = self.begin(reader, &form, &submitted).await?;
@@ -50,7 +53,7 @@ impl Submission {
     ) -> Result<PrefetchedLead, StoreError> {
         let numbers = ["phone", "mobile", "chatapp"].map(|name| submitted.text(name));
         let numbers = numbers.into_iter().flatten();
-        let identity = Identity::of(numbers, submitted.text("email"), unique(form));
+        let identity = Identity::of(numbers, submitted.text("email"), unique_by(form));
         reader.begin_lead(identity, self.claim(form)).await
     }
 }
@@ -62,9 +65,10 @@ pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<
     let (scope, submission, found) = request.into_parts();
     let submitted = submission.accepted(&scope.form)?;
     let lead = submitted.lead(&scope.form, LeadId::MAX, scope.now());
-    let start = match found.filter(|(form, _)| *form == scope.form) {
-        Some((_, start)) => start,
-        None => {
+    // The prefetched reads depend on the form, which may have changed since this process read it.
+    let start = match found {
+        Some((form, start)) if form == scope.form => start,
+        _ => {
             submission
                 .begin(scope.store.reader(), &scope.form, &submitted)
                 .await?
@@ -76,7 +80,7 @@ pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<
             CreatedLead::Made(lead) => (Some(lead.id), false),
             CreatedLead::Existing(lead) => {
                 let lead = complete(&scope, &submitted, *lead).await?;
-                (Some(lead), found_before(&scope, &submission, lead).await?)
+                (Some(lead), keep_found(&scope, &submission, lead).await?)
             }
             CreatedLead::Claimed(claimed) => (replayed(claimed)?.and_then(LeadId::new), true),
             CreatedLead::CompanyGone => (None, false),
@@ -98,7 +102,7 @@ async fn create(scope: &FormScope, start: PrefetchedLead, lead: Lead) -> Result<
     created.map_err(RequestError::over_budget(OVER_BUDGET))
 }
 
-fn unique(form: &Form) -> UniqueBy {
+fn unique_by(form: &Form) -> UniqueBy {
     UniqueBy {
         phone: form.unique.contains(&UniqueField::Phone),
         email: form.unique.contains(&UniqueField::Email),
@@ -107,22 +111,20 @@ fn unique(form: &Form) -> UniqueBy {
 
 /// Fills the missing values of an existing lead. Makes no call if none are missing.
 async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Result<LeadId, StoreError> {
-    let completed = |lead: &Lead| Ok::<_, ()>(submitted.complete(&scope.form, lead));
-    if completed(&lead).as_ref() == Ok(&lead) {
+    if submitted.complete(&scope.form, &lead) == lead {
         return Ok(lead.id);
     }
+    // Applied to the current record, and again after a conflict. It never refuses.
+    let completed = |lead: &Lead| Ok::<_, ()>(submitted.complete(&scope.form, lead));
     if let Some(stored) = scope.store.reader().whole_lead(lead.id).await? {
         Box::pin(scope.store.update_lead(stored, None, completed)).await?;
     }
     Ok(lead.id)
 }
 
-/// Stores that a submission with a key found a lead. Returns whether a concurrent equal submission stored this first.
-async fn found_before(
-    scope: &FormScope,
-    submission: &Submission,
-    lead: LeadId,
-) -> Result<bool, RequestError> {
+/// Stores that a submission with a key found a lead. Returns whether a concurrent equal submission stored this first,
+/// so that this one is a replay.
+async fn keep_found(scope: &FormScope, submission: &Submission, lead: LeadId) -> Result<bool, RequestError> {
     let Some(claim) = submission.claim(&scope.form) else {
         return Ok(false);
     };
@@ -142,6 +144,7 @@ async fn open_opportunity(
     let Some(funnel) = wanted.funnel else {
         return Ok(());
     };
+    // The claim's key contains the submission, so that an equal one is a replay.
     let content = json!([submitted.fields, submitted.custom]).to_string();
     let form = scope.form.id.to_string();
     let claim = IdempotencyKey::new("form opportunity", &form, &format!("{lead} {content}"), b"");
@@ -161,17 +164,17 @@ async fn open_opportunity(
         tracing::warn!(form, "a form names a missing column");
         return Ok(());
     }
-    let owner = start.lead.as_ref().and_then(|stored| stored.lead.owner);
-    let user = match scope.form.owner.or(owner) {
+    let lead_owner = start.lead.as_ref().and_then(|stored| stored.lead.owner);
+    let user = match scope.form.owner.or(lead_owner) {
         Some(user) => Some(user),
         None => scope.store.reader().first_user().await?,
     };
     let Some(user) = user else { return Ok(()) };
-    let (place, now) = ((funnel, wanted.column), scope.now());
-    let make = |id| Opportunity {
+    let (funnel_column, now) = ((funnel, wanted.column), scope.now());
+    let opportunity = |id| Opportunity {
         title: wanted.title.clone(),
         value: wanted.value.unwrap_or_default(),
-        ..Opportunity::new(id, place, lead, user, now)
+        ..Opportunity::new(id, funnel_column, lead, user, now)
     };
-    scope.store.insert_opportunity(start, make).await.map(drop)
+    scope.store.insert_opportunity(start, opportunity).await.map(drop)
 }

@@ -90,14 +90,15 @@ pub fn department_views<'a>(
     tree.subs(None, 1)
 }
 
-/// The departments by their parents.
 struct Tree<'a> {
     directory: &'a DirectoryHead,
     list: &'a DepartmentList,
+    /// The departments by their parents; those without an existing parent under `None`.
     below: BTreeMap<Option<DepartmentId>, BTreeSet<DepartmentId>>,
 }
 
 impl<'a> Tree<'a> {
+    /// The departments directly below `parent`. At the last level, all departments below it.
     fn subs(&self, parent: Option<DepartmentId>, level: usize) -> Vec<DepartmentView<'a>> {
         let mut below = self.below.get(&parent).cloned().unwrap_or_default();
         if level == MAX_LEVELS {
@@ -107,6 +108,7 @@ impl<'a> Tree<'a> {
         views.collect()
     }
 
+    /// A department with those below it; `None` if it does not exist.
     fn view(&self, id: DepartmentId, level: usize) -> Option<DepartmentView<'a>> {
         let parent = *self.directory.departments.get(&id)?;
         let department = self.list.details.departments.get(&id)?;
@@ -130,10 +132,13 @@ impl<'a> Tree<'a> {
 
     /// These departments and all departments below them.
     fn all_below(&self, mut all: BTreeSet<DepartmentId>) -> BTreeSet<DepartmentId> {
-        let mut unseen: Vec<_> = all.iter().copied().collect();
-        while let Some(id) = unseen.pop() {
-            let subs = self.below.get(&Some(id)).into_iter().flatten().copied();
-            unseen.extend(subs.filter(|sub| all.insert(*sub)));
+        let mut unvisited: Vec<_> = all.iter().copied().collect();
+        while let Some(id) = unvisited.pop() {
+            for sub in self.below.get(&Some(id)).into_iter().flatten() {
+                if all.insert(*sub) {
+                    unvisited.push(*sub);
+                }
+            }
         }
         all
     }

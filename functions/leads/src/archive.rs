@@ -18,7 +18,7 @@ pub struct Archive {
     archived: bool,
     ids: Vec<LeadId>,
     /// Whether the body has a list of ids, and so does the response.
-    bulk: bool,
+    is_bulk: bool,
 }
 
 impl Prefetch for Archive {
@@ -28,7 +28,7 @@ impl Prefetch for Archive {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let body = parse_object(&request.body)?;
         let archived = required(&body, "archived", "must be true or false", Value::as_bool)?;
-        let (ids, bulk) = match (body.get("id"), body.get("ids")) {
+        let (ids, is_bulk) = match (body.get("id"), body.get("ids")) {
             (None, Some(_)) => (lead_ids(&body, "ids")?, true),
             (Some(Value::Array(_)), None) => (lead_ids(&body, "id")?, true),
             (Some(_), Some(_)) => return Err(InvalidField::new("ids", "must not be sent with id").into()),
@@ -37,7 +37,11 @@ impl Prefetch for Archive {
                 false,
             ),
         };
-        Ok(Self { archived, ids, bulk })
+        Ok(Self {
+            archived,
+            ids,
+            is_bulk,
+        })
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
@@ -50,19 +54,21 @@ pub async fn archive(
     request: Authorized<KeyInQuery, ArchiveLeads, Archive>,
 ) -> Result<Json<Value>, RequestError> {
     let (scope, query, mut found) = request.into_parts();
-    let Archive { archived, ids, bulk } = query;
+    let Archive {
+        archived,
+        ids,
+        is_bulk,
+    } = query;
     let records: Vec<LeadRecord> = ids.iter().filter_map(|id| found.remove(id)).collect();
-    let may = |lead: &Lead| scope.viewer.sees_lead(lead.owner, &lead.lists());
-    let changed = scope.store.archive_leads(records, archived, may).await?;
+    let is_visible = |lead: &Lead| scope.viewer.sees_lead(lead.owner, &lead.lists());
+    let changed = scope.store.archive_leads(records, archived, is_visible).await?;
     let mut shown: Vec<_> = changed.iter().map(view).collect();
-    if !bulk {
+    if !is_bulk {
         let lead = shown.pop().ok_or(RequestError::NotFound)?;
         return Ok(Json(json!({ "data": { "lead": lead } })));
     }
-    let missing = ids
-        .into_iter()
-        .filter(|id| !changed.iter().any(|lead| lead.id == *id));
-    let missing: Vec<_> = missing.collect();
+    let mut missing = ids;
+    missing.retain(|id| !changed.iter().any(|lead| lead.id == *id));
     Ok(Json(json!({ "data": { "leads": shown, "notFound": missing } })))
 }
 

@@ -39,10 +39,10 @@ impl Prefetch for CreateLead {
     fn parse(request: &RawRequest) -> Result<Self, CreateError> {
         let key = request.idempotency_key()?;
         let patch = LeadPatch::read(parse_object(&request.body)?).map_err(invalid)?;
-        let text = request.params.one("unique")?.unwrap_or_default();
-        let content = || [text.as_bytes(), b" ", &request.body].concat();
+        let unique_text = request.params.one("unique")?.unwrap_or_default();
+        let content = || [unique_text.as_bytes(), b" ", &request.body].concat();
         let key = key.map(|key| (key.to_owned(), content()));
-        let unique = unique(text)?;
+        let unique = unique(unique_text)?;
         Ok(Self { patch, unique, key })
     }
 
@@ -64,7 +64,7 @@ impl CreateLead {
     }
 }
 
-/// The fields in `unique`.
+/// The fields in the parameter `unique`; none if it is empty.
 fn unique(text: &str) -> Result<UniqueBy, InvalidField> {
     let mut unique = UniqueBy::default();
     for field in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {

@@ -47,20 +47,20 @@ impl Prefetch for GetLead {
 /// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`, with its tags if they are selected too. One
 /// round trip, two for a large lead in full.
 pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<Response, RequestError> {
-    let (scope, query, found) = request.into_parts();
-    let (view, (record, related)) = (query.view, found);
+    let (scope, GetLead { view, .. }, (record, expected)) = request.into_parts();
     let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
     let mut record = record.filter(sees).ok_or(RequestError::NotFound)?;
     if view.has_custom_fields() {
         let whole = scope.store.reader().whole(record).await?;
-        // It may have been read again.
+        // Checked again, because a newer version may have been read.
         let whole = whole.map(LeadRecord::from).filter(sees);
         record = whole.ok_or(RequestError::NotFound)?;
     }
-    let mut lead = [record.value];
-    let related = view.related(&scope, related, &lead).await?;
-    let [lead] = &mut lead;
-    let tags = view.root_tags(&lead.lead, &related);
-    let lead = view.lead(lead, &scope, &related);
+    let mut state = record.value;
+    let related = view
+        .related(&scope, expected, std::slice::from_ref(&state))
+        .await?;
+    let tags = view.root_tags(&state.lead, &related);
+    let lead = view.lead(&mut state, &scope, &related);
     Ok(view.answer(LeadAnswer { lead, tags }))
 }

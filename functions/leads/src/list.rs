@@ -70,33 +70,35 @@ pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Resul
 /// Completes a prefetched list and returns the response.
 pub async fn answer(
     scope: &Scope,
-    ListLeads { page, view }: ListLeads,
-    (start, related): (PrefetchedLeads, Related),
+    ListLeads { page: request, view }: ListLeads,
+    (start, expected): (PrefetchedLeads, Related),
 ) -> Result<Response, RequestError> {
-    let advice = if page.tag.is_some() {
+    let advice = if request.tag.is_some() {
         TAG_OVER_BUDGET
     } else {
         OVER_BUDGET
     };
-    let page = scope.store.finish_leads(&scope.viewer, &page, start).await;
+    let page = scope.store.finish_leads(&scope.viewer, &request, start).await;
     let page = page.map_err(RequestError::over_budget(advice))?;
-    let total = page.total;
-    let more = page.more;
+    // If the total is not exact, at least so many leads match.
+    let (total, is_lower_bound) = (page.total, page.more);
     let mut answer = if view.needs_record() {
         let reader = scope.store.reader();
         let mut leads = reader.leads_of(page).await?;
         if view.has_custom_fields() {
             leads = reader.with_custom_fields(leads).await?;
         }
-        let related = view.related(scope, related, &leads).await?;
-        let leads = leads.iter_mut().map(|lead| view.lead(lead, scope, &related));
-        let leads = leads.collect();
+        let related = view.related(scope, expected, &leads).await?;
+        let leads = leads
+            .iter_mut()
+            .map(|lead| view.lead(lead, scope, &related))
+            .collect();
         view.answer(ListAnswer { total, leads })
     } else {
         let leads = page.entries.iter().map(Shown::entry).collect();
         view.answer(ListAnswer { total, leads })
     };
-    if more {
+    if is_lower_bound {
         let headers = answer.headers_mut();
         headers.insert("x-total-relation", HeaderValue::from_static("gte"));
     }

@@ -142,10 +142,10 @@ impl View {
         }
     }
 
-    /// Whether whole records are needed.
+    /// Whether whole records are needed, because an entry of the list lacks a shown field.
     pub fn needs_record(&self) -> bool {
-        let more = |fields: &Selection| fields.names().any(|name| !SUMMARY.contains(&name));
-        self.form == ViewFields::Full || self.selected().is_some_and(more)
+        let exceeds_summary = |fields: &Selection| fields.names().any(|name| !SUMMARY.contains(&name));
+        self.form == ViewFields::Full || self.selected().is_some_and(exceeds_summary)
     }
 
     /// Whether custom fields are shown. They cannot be selected.
@@ -158,16 +158,18 @@ impl View {
         self.selected()?.get(name).filter(|nested| !nested.is_empty())
     }
 
+    /// Whether names of owners are selected.
     fn names_owners(&self) -> bool {
         let named = |owner: &Selection| owner.contains("name") || owner.contains("completName");
         self.nested("owner").is_some_and(named)
     }
 
-    /// Whether tags are shown.
+    /// Whether the tags of one lead are selected as a root of `query`.
     fn has_root_tags(&self) -> bool {
         matches!(&self.form, ViewFields::Selected(selection) if selection.contains("tags"))
     }
 
+    /// Whether tags are shown as objects.
     fn shows_tags(&self) -> bool {
         self.has_root_tags() || self.nested("tags").is_some()
     }
@@ -199,13 +201,13 @@ impl View {
     ) -> Result<Related, RequestError> {
         let reader = scope.store.reader();
         let Related { names, tags } = known;
-        let owners = leads.iter().filter_map(|state| state.lead.owner);
-        let owners = owners.filter(|_| self.names_owners());
-        let of_leads = leads.iter().flat_map(|state| state.lead.tags.iter().copied());
-        let of_leads = of_leads.filter(|_| self.shows_tags());
+        let of_owners: &[LeadState] = if self.names_owners() { leads } else { &[] };
+        let owners = of_owners.iter().filter_map(|state| state.lead.owner);
+        let of_tags: &[LeadState] = if self.shows_tags() { leads } else { &[] };
+        let tag_ids = of_tags.iter().flat_map(|state| state.lead.tags.iter().copied());
         let related = tokio::try_join!(
             reader.names_of(names, owners),
-            reader.with_tags(tags, of_leads, &scope.viewer)
+            reader.with_tags(tags, tag_ids, &scope.viewer)
         );
         let (names, tags) = related.map_err(RequestError::over_budget(TAGS_OVER_BUDGET))?;
         Ok(Related { names, tags })
@@ -237,9 +239,9 @@ impl View {
                     view["owner"] = json!(lead.owner.map(|owner| related.owner(owner)));
                 }
                 if self.nested("companyData").is_some() {
-                    let shown =
+                    let company_view =
                         |company: &Company| json!({ "id": company.id, "companyname": company.companyname });
-                    view["companyData"] = json!(company.as_ref().map(shown));
+                    view["companyData"] = json!(company.as_ref().map(company_view));
                 }
                 if self.nested("tags").is_some() {
                     view["tags"] = related.tags(lead);

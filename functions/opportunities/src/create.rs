@@ -53,8 +53,8 @@ pub async fn create(
 ) -> Result<Reply, OpportunityError> {
     let (scope, query, mut found) = request.into_parts();
     let funnel = found.funnel.take();
-    if let Some(made) = replayed(found.claimed)? {
-        return replay(&scope, made, funnel.as_ref()).await;
+    if let Some(id) = replayed(found.claimed)? {
+        return replay(&scope, id, funnel.as_ref()).await;
     }
     EditOpportunities::require(&scope.viewer)?;
     let funnel = visible_funnel(funnel, query.funnel, &scope.viewer)?;
@@ -68,22 +68,19 @@ pub async fn create(
             Err(RequestError::invalid(gone).into())
         }
         Created::Claimed(claimed) => {
-            let made = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
-            replay(&scope, made, Some(&funnel)).await
+            let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
+            replay(&scope, id, Some(&funnel)).await
         }
     }
 }
 
 /// The response to a repeated request, rebuilt from the record of the first one. The user must still be able to read
 /// it through endpoint 8 (C-10, C-82).
-async fn replay(scope: &Scope, made: u64, funnel: Option<&Funnel>) -> Result<Reply, OpportunityError> {
+async fn replay(scope: &Scope, id: u64, funnel: Option<&Funnel>) -> Result<Reply, OpportunityError> {
     let gone = OpportunityError::ReplayGone;
     let funnel = funnel.filter(|funnel| scope.viewer.sees_funnel(&funnel.access));
-    let (Some(funnel), Some(id), Ok(())) = (
-        funnel,
-        OpportunityId::new(made),
-        EditOpportunities::require(&scope.viewer),
-    ) else {
+    let is_permitted = EditOpportunities::require(&scope.viewer).is_ok();
+    let (Some(funnel), Some(id), true) = (funnel, OpportunityId::new(id), is_permitted) else {
         return Err(gone);
     };
     let context = context(scope, funnel, (None, None));

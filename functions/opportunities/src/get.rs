@@ -34,12 +34,10 @@ impl Prefetch for GetOpportunity {
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
         let funnels = async {
             match self.funnel {
-                Some(id) => Ok(reader
-                    .funnel(id)
-                    .await?
-                    .map(|funnel| (id, funnel))
-                    .into_iter()
-                    .collect()),
+                Some(id) => {
+                    let named = reader.funnel(id).await?;
+                    Ok(named.map(|funnel| (id, funnel)).into_iter().collect())
+                }
                 None => reader.expected::<Funnel>().await,
             }
         };
@@ -55,17 +53,17 @@ pub async fn get(
     let (scope, query, (card, mut funnels)) = request.into_parts();
     let mut card = card.ok_or(RequestError::NotFound)?;
     let opportunity = &card.opportunity;
-    let asked = query.funnel.is_none_or(|funnel| funnel == opportunity.crm_id);
-    let visible =
+    let is_in_funnel = query.funnel.is_none_or(|funnel| funnel == opportunity.crm_id);
+    let is_visible =
         scope
             .viewer
-            .sees_opportunity(opportunity.user, opportunity.status, &opportunity.narrowing());
-    if !(asked && visible) {
+            .sees_opportunity(opportunity.user, opportunity.status, &opportunity.restriction());
+    if !is_in_funnel || !is_visible {
         return Err(RequestError::NotFound);
     }
     let funnel = match funnels.remove(&opportunity.crm_id) {
         None => scope.store.reader().funnel(opportunity.crm_id).await?,
-        found => found,
+        prefetched => prefetched,
     };
     if !funnel.is_some_and(|funnel| scope.viewer.sees_funnel(&funnel.access)) {
         return Err(RequestError::NotFound);

@@ -47,6 +47,7 @@ pub async fn list(
     Ok(([("x-filters-ignored", query.ignored.to_string())], answer).into_response())
 }
 
+/// A page of one column.
 async fn column(
     scope: &Scope,
     query: &ListOpportunities,
@@ -61,6 +62,7 @@ async fn column(
     Ok(json(&SnapshotList::of(&cards, scope.instance())))
 }
 
+/// All columns, cut to the maximum size of a response.
 async fn board(
     scope: &Scope,
     query: &ListOpportunities,
@@ -71,10 +73,11 @@ async fn board(
     let mut columns = columns.await?;
     censor(columns.iter_mut().flat_map(|column| &mut column.cards), scope);
     let (funnel, instance) = (query.request.funnel, scope.instance());
-    let shown = |most: usize| {
+    let shown = |max_cards: usize| -> Vec<ColumnView<'_>> {
         let columns = columns.iter();
-        let shown = columns.map(|column| ColumnView::of(column, most, funnel, instance));
-        shown.collect::<Vec<_>>()
+        columns
+            .map(|column| ColumnView::of(column, max_cards, funnel, instance))
+            .collect()
     };
     let size = |card: &OpportunitySnapshot| bytes_of(&SnapshotList::of(std::slice::from_ref(card), instance));
     let sizes = || {

@@ -81,33 +81,33 @@ impl<'a> ColumnView<'a> {
     /// The column with at most this many of its cards.
     pub fn of(
         column: &'a ColumnSnapshots,
-        most: usize,
+        max_cards: usize,
         funnel: FunnelId,
         instance: &'a InstanceName,
     ) -> Self {
         Self {
             totals: TotalsView::of(column, funnel),
-            items: SnapshotList::of(column.cards.get(..most).unwrap_or(&column.cards), instance),
+            items: SnapshotList::of(column.cards.get(..max_cards).unwrap_or(&column.cards), instance),
         }
     }
 }
 
 /// The opportunities of a lead, each as endpoint 10 lists it, with its funnel and its user's names (C-95).
 pub fn of_lead(page: &LeadOpportunities, instance: &InstanceName) -> Vec<Value> {
-    let of = |one| {
+    let view = |opportunity| {
         let mut view = json!(OpportunityView::of(
-            one,
+            opportunity,
             Some(&page.lead),
             page.company.as_ref(),
             instance
         ));
-        view["funnel_id"] = json!(one.crm_id);
-        let user = page.users.get(&one.user);
+        view["funnel_id"] = json!(opportunity.crm_id);
+        let user = page.users.get(&opportunity.user);
         view["user"] =
             json!(user.map(|user| json!({ "id": user.id, "name": user.name, "lastName": user.last_name })));
         view
     };
-    page.opportunities.iter().map(of).collect()
+    page.opportunities.iter().map(view).collect()
 }
 
 /// Removes data that the user may not see from snapshots: leads' secrets are for admins (C-21).

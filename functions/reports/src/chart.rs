@@ -52,7 +52,7 @@ pub async fn chart(
     let (scope, query, found) = request.into_parts();
     let zone = scope.viewer.directory().settings.zone();
     let today = zone.day_of(query.now);
-    let range = Range::asked(query.report.from, query.report.to, today);
+    let range = Range::requested(query.report.from, query.report.to, today);
     let range = range.map_err(RequestError::invalid)?;
     let refused = |rule| Err(InvalidField::new("report_id", rule).into());
     match scope.store.finish_report(found, range, zone).await? {

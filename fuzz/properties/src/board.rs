@@ -36,7 +36,7 @@ pub fn board(data: &[u8]) {
     assert!(discarded <= filters.len());
     assert_eq!(conditions.is_empty(), discarded == filters.len());
     let none = Map::new();
-    assert!(conditions.hold(&none) || !conditions.is_empty());
+    assert!(conditions.are_met(&none) || !conditions.is_empty());
     let term = body["search"].as_str().unwrap_or_default();
     let search = Search::new(term, SearchBy::Opportunity);
     assert!(search.is_none() || !term.trim().is_empty(), "{body}");

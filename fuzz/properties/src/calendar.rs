@@ -47,10 +47,10 @@ fn times(calendar: &Calendar, now: Timestamp) {
     );
     let tried = starts.iter().step_by(starts.len().div_ceil(TRIED).max(1));
     for start in tried {
-        assert_eq!(calendar.admits(*start, now, &[]), Ok(()), "{start} at {now}");
+        assert_eq!(calendar.check_start(*start, now, &[]), Ok(()), "{start} at {now}");
         let taken = [Busy::new(*start, calendar.meeting_end(*start))];
         assert_eq!(
-            calendar.admits(*start, now, &taken),
+            calendar.check_start(*start, now, &taken),
             Err(Unavailable::Taken),
             "{start} at {now}"
         );

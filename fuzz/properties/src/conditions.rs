@@ -89,6 +89,6 @@ pub fn conditions(data: &[u8]) {
     assert_eq!(discarded, filters.len() - kept.len(), "{input}");
     assert_eq!(conditions.is_empty(), kept.is_empty(), "{input}");
     assert_eq!(Conditions::read(&kept), (conditions.clone(), 0), "{input}");
-    let holds = conditions.of(&funnel).hold(record);
+    let holds = conditions.of(&funnel).are_met(record);
     assert_eq!(holds, reference(filters, &defined, record), "{input}");
 }

@@ -11,11 +11,12 @@ use sha2::{Digest, Sha256};
 use crate::environment::Environment;
 use crate::text::hex;
 
+/// The digits of base 62.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// 256 bits in base 62.
-const BODY: usize = 43;
-/// 32 bits in base 62.
-const CHECKSUM: usize = 6;
+/// Digits of 256 random bits in base 62.
+const BODY_DIGITS: usize = 43;
+/// Digits of a checksum of 32 bits in base 62.
+const CHECKSUM_DIGITS: usize = 6;
 
 /// Kinds of credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,7 +71,7 @@ impl Secret {
     /// Creates a credential.
     #[must_use]
     pub fn issue(kind: CredentialKind, environment: &Environment) -> Self {
-        let body = format!("{}{}", kind.prefix(), base62(&environment.random(), BODY));
+        let body = format!("{}{}", kind.prefix(), base62(&environment.random(), BODY_DIGITS));
         let checksum = checksum(&body);
         Self {
             kind,
@@ -85,10 +86,13 @@ impl Secret {
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
         let digits = &text[kind.prefix().len()..];
-        let formed =
-            digits.len() == BODY + CHECKSUM && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let (body, check) = formed.then(|| text.split_at(text.len() - CHECKSUM))?;
-        (checksum(body) == check).then(|| Self {
+        let is_base62 = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if digits.len() != BODY_DIGITS + CHECKSUM_DIGITS || !is_base62 {
+            return None;
+        }
+        // The checksum covers the prefix too.
+        let (body, given_checksum) = text.split_at(text.len() - CHECKSUM_DIGITS);
+        (checksum(body) == given_checksum).then(|| Self {
             kind,
             text: text.to_owned(),
         })
@@ -119,24 +123,25 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// The checksum of prefix and random digits: 32 bits of their SHA-256.
 fn checksum(body: &str) -> String {
-    base62(&Sha256::digest(body)[..4], CHECKSUM)
+    base62(&Sha256::digest(body)[..4], CHECKSUM_DIGITS)
 }
 
 /// A big-endian number in base 62, zero-padded to `width` digits. Further digits are lost.
 fn base62(number: &[u8], width: usize) -> String {
-    let mut rest = number.to_vec();
+    let mut quotient = number.to_vec();
     let mut digits = vec![0; width];
     for digit in digits.iter_mut().rev() {
-        // Long division of the number by 62, byte by byte. The remainder is the next digit from the right.
-        let mut carry = 0_u32;
-        for byte in &mut rest {
-            let value = carry << 8 | u32::from(*byte);
-            // The quotient fits a byte: carry < 62, so value < 62 * 256.
+        // Long division by 62, byte by byte. The remainder is the next digit from the right.
+        let mut remainder = 0_u32;
+        for byte in &mut quotient {
+            let value = remainder << 8 | u32::from(*byte);
+            // The result fits a byte: remainder < 62, so value < 62 * 256.
             *byte = u8::try_from(value / 62).unwrap_or(u8::MAX);
-            carry = value % 62;
+            remainder = value % 62;
         }
-        *digit = ALPHABET[carry as usize];
+        *digit = ALPHABET[remainder as usize];
     }
     digits.into_iter().map(char::from).collect()
 }
@@ -158,7 +163,7 @@ mod tests {
             let secret = Secret::issue(kind, &environment());
             let read = Secret::parse(secret.reveal()).unwrap();
             assert_eq!((read.kind(), read.hash()), (kind, secret.hash()));
-            assert_eq!(secret.reveal().len(), 3 + BODY + CHECKSUM);
+            assert_eq!(secret.reveal().len(), 3 + BODY_DIGITS + CHECKSUM_DIGITS);
         }
     }
 
@@ -203,7 +208,7 @@ mod tests {
         assert_eq!(base62(&[0], 2), "00");
         assert_eq!(base62(&[61], 2), "0z");
         assert_eq!(base62(&[62], 2), "10");
-        assert_eq!(base62(&[255; 4], CHECKSUM), "4gfFC3");
-        assert_eq!(base62(&[255; 32], BODY).len(), BODY);
+        assert_eq!(base62(&[255; 4], CHECKSUM_DIGITS), "4gfFC3");
+        assert_eq!(base62(&[255; 32], BODY_DIGITS).len(), BODY_DIGITS);
     }
 }

@@ -70,7 +70,8 @@ pub struct Group {
     pub permissions: Permissions,
 }
 
-/// The fields of a user that decide access. Serialized as three numbers.
+/// The fields of a user that decide access. Serialized as three numbers: department, group, and the flags
+/// `ADMIN` and `INACTIVE`. 0 means none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[u64; 3]", into = "[u64; 3]")]
 pub struct Membership {
@@ -84,16 +85,16 @@ pub struct Membership {
     pub inactive: bool,
 }
 
-/// Bits of the third number.
+/// Bits of the third number of a [`Membership`].
 const ADMIN: u64 = 1;
 const INACTIVE: u64 = 2;
 
 impl From<Membership> for [u64; 3] {
-    fn from(standing: Membership) -> Self {
+    fn from(membership: Membership) -> Self {
         [
-            standing.department.map_or(0, DepartmentId::get),
-            standing.group.map_or(0, GroupId::get),
-            u64::from(standing.admin) * ADMIN + u64::from(standing.inactive) * INACTIVE,
+            membership.department.map_or(0, DepartmentId::get),
+            membership.group.map_or(0, GroupId::get),
+            u64::from(membership.admin) * ADMIN + u64::from(membership.inactive) * INACTIVE,
         ]
     }
 }
@@ -101,15 +102,15 @@ impl From<Membership> for [u64; 3] {
 impl TryFrom<[u64; 3]> for Membership {
     type Error = &'static str;
 
-    fn try_from([department, group, marks]: [u64; 3]) -> Result<Self, Self::Error> {
-        if marks > ADMIN + INACTIVE {
+    fn try_from([department, group, flags]: [u64; 3]) -> Result<Self, Self::Error> {
+        if flags > ADMIN + INACTIVE {
             return Err("a membership has an unknown flag");
         }
         Ok(Self {
             department: (department > 0).then(|| department.try_into()).transpose()?,
             group: (group > 0).then(|| group.try_into()).transpose()?,
-            admin: marks & ADMIN > 0,
-            inactive: marks & INACTIVE > 0,
+            admin: flags & ADMIN > 0,
+            inactive: flags & INACTIVE > 0,
         })
     }
 }
@@ -144,7 +145,8 @@ impl Directory {
     /// Splits the directory into its two stored parts.
     #[must_use]
     pub fn split(self) -> (DirectoryHead, DirectoryDetails) {
-        let (mut details, mut parents) = (DirectoryDetails::default(), BTreeMap::new());
+        let mut details = DirectoryDetails::default();
+        let mut parents = BTreeMap::new();
         for (id, mut department) in self.departments {
             parents.insert(id, department.parent.take());
             details.departments.insert(id, department);
@@ -165,8 +167,8 @@ impl Directory {
         (head, details)
     }
 
-    /// Joins both parts. The head decides which departments and groups exist. A department or group without details has
-    /// its id as name.
+    /// Joins both parts of [`Self::split`]. The head decides which departments and groups exist. A department or group
+    /// without details has its id as name.
     #[must_use]
     pub fn of_parts(head: DirectoryHead, mut details: DirectoryDetails) -> Self {
         details.complete(&head);

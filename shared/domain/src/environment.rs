@@ -32,9 +32,9 @@ impl Environment {
     #[must_use]
     pub fn frozen(at: Timestamp) -> (Self, FrozenClock) {
         let clock = FrozenClock(Arc::new(Mutex::new(at)));
-        let read = clock.clone();
+        let same_clock = clock.clone();
         let environment = Self {
-            clock: Arc::new(move || read.get()),
+            clock: Arc::new(move || same_clock.get()),
             random: Arc::new(system_random),
         };
         (environment, clock)
@@ -43,10 +43,10 @@ impl Environment {
     /// The same clock with reproducible randomness: SHA-256 of `seed` and a counter.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
-        let turn = AtomicU64::new(0);
+        let counter = AtomicU64::new(0);
         let random = move || {
-            let turn = turn.fetch_add(1, Ordering::Relaxed);
-            Sha256::digest([seed.to_be_bytes(), turn.to_be_bytes()].concat()).into()
+            let count = counter.fetch_add(1, Ordering::Relaxed);
+            Sha256::digest([seed.to_be_bytes(), count.to_be_bytes()].concat()).into()
         };
         Self {
             random: Arc::new(random),
@@ -75,10 +75,9 @@ impl Environment {
     /// An unpredictable number below `bound` (0 if `bound` is 0), for retry jitter.
     #[must_use]
     pub fn below(&self, bound: u64) -> u64 {
-        let bytes = self.random();
-        let mut head = [0; 8];
-        head.copy_from_slice(&bytes[..8]);
-        u64::from_be_bytes(head).checked_rem(bound).unwrap_or(0)
+        let mut first_bytes = [0; 8];
+        first_bytes.copy_from_slice(&self.random()[..8]);
+        u64::from_be_bytes(first_bytes).checked_rem(bound).unwrap_or(0)
     }
 }
 

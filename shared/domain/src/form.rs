@@ -23,7 +23,7 @@ const MAX_NAME: usize = 64;
 /// Maximum number of submissions whose `utm_*` a lead keeps.
 const MAX_UTM_TAGS: usize = 50;
 /// Number of a hash's digits in the key of a form's look-up.
-const PREFIX: usize = 16;
+const PREFIX_DIGITS: usize = 16;
 /// Fixed fields of a lead that a submission may set in addition to those of [`NewContact`].
 const MORE_FIELDS: [&str; 1] = ["acquisition_channel"];
 
@@ -110,8 +110,8 @@ impl TokenHash {
     /// `None` for any other text.
     #[must_use]
     pub fn of(token: &str) -> Option<Self> {
-        let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
-        (visible && (1..=256).contains(&token.len())).then(|| Self(hex(&Sha256::digest(token))))
+        let is_visible = token.bytes().all(|byte| byte.is_ascii_graphic());
+        (is_visible && (1..=256).contains(&token.len())).then(|| Self(hex(&Sha256::digest(token))))
     }
 
     /// Compares in constant time.
@@ -123,7 +123,7 @@ impl TokenHash {
     /// The digits by which a form is looked up. They are too few to prove that the tokens are equal.
     #[must_use]
     pub fn prefix(&self) -> &str {
-        self.0.get(..PREFIX).unwrap_or_default()
+        self.0.get(..PREFIX_DIGITS).unwrap_or_default()
     }
 
     /// All digits. They identify the token in keys of caches.
@@ -137,10 +137,12 @@ impl TryFrom<String> for TokenHash {
     type Error = BadTokenHash;
 
     fn try_from(text: String) -> Result<Self, BadTokenHash> {
-        let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        (digits && text.len() == 64)
-            .then_some(Self(text))
-            .ok_or(BadTokenHash)
+        let is_hexadecimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if is_hexadecimal && text.len() == 64 {
+            Ok(Self(text))
+        } else {
+            Err(BadTokenHash)
+        }
     }
 }
 
@@ -179,19 +181,24 @@ impl Target {
 
 /// Whether this is the name of a fixed field of a lead, not of a custom field.
 fn is_fixed(name: &str) -> bool {
-    let lead = LeadId::new(1).zip(Timestamp::from_unix_millis(0));
-    let lead = lead.and_then(|(id, now)| serde_json::to_value(Lead::new(id, now)).ok());
-    DERIVED_FIELDS.contains(&name) || name == "utmTags" || lead.is_some_and(|lead| lead.get(name).is_some())
+    // The serialized form of an arbitrary lead has all stored fields.
+    let arguments = LeadId::new(1).zip(Timestamp::from_unix_millis(0));
+    let example = arguments.and_then(|(id, now)| serde_json::to_value(Lead::new(id, now)).ok());
+    let is_stored = example.is_some_and(|fields| fields.get(name).is_some());
+    is_stored || DERIVED_FIELDS.contains(&name) || name == "utmTags"
 }
 
 impl FormField {
-    fn plain(name: &str) -> Self {
-        let (name, to) = (name.to_owned(), None);
-        let required = false;
-        Self { name, to, required }
+    /// An optional field under the lead's own name.
+    fn optional(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            to: None,
+            required: false,
+        }
     }
 
-    /// The field of the lead.
+    /// The field of the lead; `None` if submissions must not set it.
     #[must_use]
     pub fn target(&self) -> Option<Target> {
         Target::named(self.to.as_deref().unwrap_or(&self.name))
@@ -204,7 +211,7 @@ impl Form {
     pub fn accepted(&self) -> Vec<FormField> {
         if self.fields.is_empty() {
             let names = NewContact::FIELDS.iter().chain([&WHATSAPP]);
-            return names.map(|name| FormField::plain(name)).collect();
+            return names.map(|name| FormField::optional(name)).collect();
         }
         self.fields.clone()
     }
@@ -213,36 +220,45 @@ impl Form {
     ///
     /// # Errors
     /// The first invalid field with the reason, as text for the operator.
-    pub fn judge(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), String> {
         for (name, length) in [("fields", self.fields.len()), ("tags", self.tags.len())] {
             if length > MAX_LISTED {
                 return Err(format!("{name}: must have at most {MAX_LISTED} elements"));
             }
         }
-        let (mut names, mut targets) = (BTreeSet::new(), Vec::new());
-        for (at, field) in self.fields.iter().enumerate() {
-            let bad = |rule: &str| Err(format!("fields[{at}].{rule}"));
-            let to = field.to.as_deref().unwrap_or(&field.name);
-            let is_reserved = ["i", "access_token"].contains(&field.name.as_str());
-            match field.target() {
-                _ if field.name.is_empty() || !fits(&field.name, MAX_NAME) => {
-                    return bad("name: must have 1 to 64 characters");
-                }
-                _ if is_reserved || field.name.starts_with("utm_") => {
-                    return bad("name: must not be i, access_token or begin with utm_");
-                }
-                _ if !names.insert(&field.name) => return bad("name: is in the list already"),
-                _ if to.is_empty() || !fits(to, MAX_NAME) => return bad("to: must have 1 to 64 characters"),
-                None => return bad("to: is not a field that a form can set"),
-                Some(target) if targets.contains(&target) => {
-                    return bad("to: another field of the form has it");
-                }
-                Some(target) => targets.push(target),
-            }
-        }
+        self.validate_fields()?;
         let title = self.opportunity.as_ref().map(|opportunity| &opportunity.title);
         if title.is_some_and(|title| title.is_empty() || !fits(title, 255)) {
             return Err("opportunity.title: must have 1 to 255 characters".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Checks each field, and that no two have the same name or set the same field of the lead.
+    fn validate_fields(&self) -> Result<(), String> {
+        let (mut names, mut targets) = (BTreeSet::new(), Vec::new());
+        for (at, field) in self.fields.iter().enumerate() {
+            let invalid = |rule: &str| Err(format!("fields[{at}].{rule}"));
+            let to = field.to.as_deref().unwrap_or(&field.name);
+            let is_reserved = ["i", "access_token"].contains(&field.name.as_str());
+            // The order of the rules decides which error is reported.
+            match field.target() {
+                _ if field.name.is_empty() || !fits(&field.name, MAX_NAME) => {
+                    return invalid("name: must have 1 to 64 characters");
+                }
+                _ if is_reserved || field.name.starts_with("utm_") => {
+                    return invalid("name: must not be i, access_token or begin with utm_");
+                }
+                _ if !names.insert(&field.name) => return invalid("name: is in the list already"),
+                _ if to.is_empty() || !fits(to, MAX_NAME) => {
+                    return invalid("to: must have 1 to 64 characters");
+                }
+                None => return invalid("to: is not a field that a form can set"),
+                Some(target) if targets.contains(&target) => {
+                    return invalid("to: another field of the form has it");
+                }
+                Some(target) => targets.push(target),
+            }
         }
         Ok(())
     }
@@ -263,8 +279,8 @@ impl Submitted {
     /// Whether it contains a name, an e-mail address or a number (C-92).
     #[must_use]
     pub fn is_named(&self) -> bool {
-        let naming = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
-        naming.iter().any(|name| self.fields.contains_key(*name))
+        let identifying = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
+        identifying.iter().any(|name| self.fields.contains_key(*name))
     }
 
     /// The text of a fixed field.
@@ -288,12 +304,11 @@ impl Submitted {
     /// too large is returned unchanged.
     #[must_use]
     pub fn complete(&self, form: &Form, lead: &Lead) -> Lead {
-        let mut completed = self.with_fields(lead);
+        let mut completed = self.with_fixed_fields(lead);
         completed.owner = completed.owner.or(form.owner);
         for (name, value) in &self.custom {
-            let held = completed.custom.entry(name.clone()).or_insert(Value::Null);
-            if is_absent(Some(&*held)) {
-                held.clone_from(value);
+            if is_absent(completed.custom.get(name)) {
+                completed.custom.insert(name.clone(), value.clone());
             }
         }
         for tag in &form.tags {
@@ -302,8 +317,8 @@ impl Submitted {
             }
         }
         let utm = Value::Object(self.utm.clone());
-        let is_new = !self.utm.is_empty() && !completed.utm_tags.contains(&utm);
-        if is_new && completed.utm_tags.len() < MAX_UTM_TAGS {
+        let is_new_utm = !self.utm.is_empty() && !completed.utm_tags.contains(&utm);
+        if is_new_utm && completed.utm_tags.len() < MAX_UTM_TAGS {
             completed.utm_tags.push(utm);
         }
         if is_storable(&completed) {
@@ -313,8 +328,9 @@ impl Submitted {
         }
     }
 
-    /// The lead, with its absent fixed fields filled from the submission.
-    fn with_fields(&self, lead: &Lead) -> Lead {
+    /// The lead, with its absent fixed fields filled from the submission. Fields are addressed by name in the
+    /// serialized form, which does not contain `utm_tags` and `custom`, so these two are taken from the lead.
+    fn with_fixed_fields(&self, lead: &Lead) -> Lead {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(lead) else {
             return lead.clone();
         };
@@ -323,20 +339,18 @@ impl Submitted {
                 fields.insert(name.clone(), value.clone());
             }
         }
-        let completed = serde_json::from_value::<Lead>(Value::Object(fields));
-        let (utm_tags, custom) = (lead.utm_tags.clone(), lead.custom.clone());
-        completed.map_or_else(
-            |_| lead.clone(),
-            |completed| Lead {
-                utm_tags,
-                custom,
+        match serde_json::from_value::<Lead>(Value::Object(fields)) {
+            Ok(completed) => Lead {
+                utm_tags: lead.utm_tags.clone(),
+                custom: lead.custom.clone(),
                 ..completed
             },
-        )
+            Err(_) => lead.clone(),
+        }
     }
 }
 
-/// Whether a field has no value.
+/// Whether a field is missing, null or blank text.
 fn is_absent(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

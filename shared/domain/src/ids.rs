@@ -107,8 +107,8 @@ ids! {
 }
 
 fn parse(text: &str) -> Option<u64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
-    plain.then(|| text.parse().ok())?
+    let is_canonical = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    if is_canonical { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

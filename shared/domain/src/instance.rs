@@ -15,11 +15,11 @@ impl InstanceName {
     /// Parses a name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let plain = text
+        let has_valid_characters = text
             .bytes()
             .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
-        let headed = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-        (plain && headed && text.len() <= 63).then(|| Self(text.to_owned()))
+        let has_valid_start = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        (has_valid_characters && has_valid_start && text.len() <= 63).then(|| Self(text.to_owned()))
     }
 
     /// The name as text.

@@ -13,12 +13,16 @@ use crate::json::inexact;
     reason = "the value is whole and not negative, and a cast of one that is too large stays at the largest"
 )]
 pub fn whole(value: &Value) -> Option<u64> {
-    let literal = inexact(value);
-    let positive = literal.is_some_and(|literal| !literal.starts_with('-'));
-    value.as_u64().or(positive.then_some(u64::MAX)).or_else(|| {
-        let number = value.as_f64()?;
-        (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
-    })
+    // Every limit is below the first inexact number, so a positive one needs no exact value.
+    if let Some(literal) = inexact(value) {
+        let is_negative = literal.starts_with('-');
+        return (!is_negative).then_some(u64::MAX);
+    }
+    if let Some(number) = value.as_u64() {
+        return Some(number);
+    }
+    let number = value.as_f64()?;
+    (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
 }
 
 /// Like [`whole`], and also text of digits with an optional fraction of zeros: `31`, `31.0` (C-7).
@@ -27,18 +31,19 @@ pub fn whole_or_text(value: &Value) -> Option<u64> {
     let Value::String(text) = value else {
         return whole(value);
     };
-    let (digits, zeros) = text.split_once('.').unwrap_or((text, "0"));
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let no_part = !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0');
-    (plain && no_part).then(|| digits.parse().unwrap_or(u64::MAX))
+    let (digits, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let are_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_zero_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
+    (are_digits && is_zero_fraction).then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
-/// Digits without sign or leading zero, as in a path. Larger numbers become `u64::MAX`.
+/// Parses digits without sign or leading zero, as in a path. Larger numbers become `u64::MAX`. `None` for any other
+/// text.
 #[must_use]
 pub fn plain(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let plain = digits && (text == "0" || !text.starts_with('0'));
-    plain.then(|| text.parse().unwrap_or(u64::MAX))
+    let are_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let has_leading_zero = text != "0" && text.starts_with('0');
+    (are_digits && !has_leading_zero).then(|| text.parse().unwrap_or(u64::MAX))
 }
 
 /// Serializes a flag as 0 or 1 (C-33). Deserializes 0, 1 and booleans.

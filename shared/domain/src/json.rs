@@ -27,8 +27,9 @@ pub fn default_true() -> bool {
 /// Errors of `serde_json`.
 pub fn parse_doubles(text: &[u8]) -> serde_json::Result<Value> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    serde_json::from_slice(text).or_else(|error| match mark(text, is_beyond_doubles) {
-        Cow::Owned(marked) => serde_json::from_slice(&marked),
+    serde_json::from_slice(text).or_else(|error| match replace_numbers(text, is_beyond_doubles) {
+        Cow::Owned(replaced) => serde_json::from_slice(&replaced),
+        // Nothing was replaced, so the text is invalid for another reason.
         Cow::Borrowed(_) => Err(error),
     })
 }
@@ -40,7 +41,7 @@ pub fn parse_doubles(text: &[u8]) -> serde_json::Result<Value> {
 /// Errors of `serde_json`.
 pub fn parse(text: &[u8]) -> serde_json::Result<Value> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    serde_json::from_slice(&mark(text, |literal| {
+    serde_json::from_slice(&replace_numbers(text, |literal| {
         is_rounded(literal) || is_beyond_doubles(literal)
     }))
 }
@@ -73,6 +74,7 @@ pub fn find_inexact(path: &str, value: &Value) -> Option<String> {
 #[must_use]
 pub fn number_text(number: &Number) -> String {
     match number.as_f64() {
+        // From 1e21 on, JavaScript writes an exponent.
         Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < 1e21 => {
             // Adding 0 turns -0 into 0.
             format!("{:.0}", double + 0.0)
@@ -81,20 +83,23 @@ pub fn number_text(number: &Number) -> String {
     }
 }
 
-/// Replaces the number literals that `is_inexact` selects.
-fn mark(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
-    let mut marked = Vec::new();
+/// Replaces the number literals that `is_inexact` selects by objects with the only member [`LITERAL`]. Returns the text
+/// borrowed if it has none. The text need not be valid JSON.
+fn replace_numbers(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
+    let mut replaced = Vec::new();
+    // The text before `copied` is in `replaced`; the text before `at` is examined.
     let (mut copied, mut at) = (0, 0);
     while let Some(byte) = text.get(at) {
         let start = at;
         match byte {
+            // Digits in strings are not numbers.
             b'"' => at += string_length(&text[start..]),
             b'-' | b'0'..=b'9' => {
                 at += literal_length(&text[start..]);
                 let literal = std::str::from_utf8(&text[start..at]).unwrap_or_default();
                 if is_inexact(literal) {
-                    marked.extend_from_slice(&text[copied..start]);
-                    marked.extend_from_slice(format!(r#"{{"\u0000number":"{literal}"}}"#).as_bytes());
+                    replaced.extend_from_slice(&text[copied..start]);
+                    replaced.extend_from_slice(format!(r#"{{"\u0000number":"{literal}"}}"#).as_bytes());
                     copied = at;
                 }
             }
@@ -104,8 +109,8 @@ fn mark(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    marked.extend_from_slice(&text[copied..]);
-    Cow::Owned(marked)
+    replaced.extend_from_slice(&text[copied..]);
+    Cow::Owned(replaced)
 }
 
 /// Length of a string with its quotes, in bytes. Returns the length of the whole text if the string is not terminated.
@@ -114,6 +119,7 @@ fn string_length(text: &[u8]) -> usize {
     while let Some(byte) = text.get(at) {
         match byte {
             b'"' => return at + 1,
+            // An escaped character, which may be a quote.
             b'\\' => at += 2,
             _ => at += 1,
         }
@@ -121,9 +127,10 @@ fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
+/// Length of the number literal at the start of the text, in bytes.
 fn literal_length(text: &[u8]) -> usize {
-    let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-    text.iter().position(|byte| !part(byte)).unwrap_or(text.len())
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len())
 }
 
 /// Whether a literal is a number that `serde_json` rejects only for its size.
@@ -133,24 +140,42 @@ fn is_beyond_doubles(literal: &str) -> bool {
 
 /// Whether a literal is in the range where only whole numbers are doubles, and differs from its double.
 fn is_rounded(literal: &str) -> bool {
-    let short = literal.len() < 16 && !literal.contains(['e', 'E']);
-    let number = (!short).then(|| serde_json::from_str::<Number>(literal).ok());
-    number.flatten().is_some_and(|number| {
-        let large = number.as_f64().is_some_and(|double| double.abs() >= MAX_EXACT);
-        large && number.is_f64() && decimal(literal) != decimal(&number.to_string())
-    })
+    // Fewer than 16 characters without an exponent are below `MAX_EXACT`.
+    if literal.len() < 16 && !literal.contains(['e', 'E']) {
+        return false;
+    }
+    let Ok(number) = serde_json::from_str::<Number>(literal) else {
+        return false;
+    };
+    let is_large = number.as_f64().is_some_and(|double| double.abs() >= MAX_EXACT);
+    is_large && number.is_f64() && Decimal::of(literal) != Decimal::of(&number.to_string())
 }
 
-/// The sign, the significant digits of a literal, and the power of ten of the last digit.
-fn decimal(literal: &str) -> (&str, String, i64) {
-    let (sign, literal) = literal.split_at(usize::from(literal.starts_with('-')));
-    let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
-    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{part}");
-    let counted = digits.trim_end_matches('0');
-    let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
-    let power = exponent.parse().unwrap_or(0_i64) - count(part.len()) + count(digits.len() - counted.len());
-    (sign, counted.trim_start_matches('0').to_owned(), power)
+/// The value of a number literal. Literals of equal numbers, such as `1e2` and `100.0`, have equal values.
+#[derive(PartialEq)]
+struct Decimal {
+    is_negative: bool,
+    /// Without zeros at either end.
+    digits: String,
+    /// The power of ten of the last digit.
+    power: i64,
+}
+
+impl Decimal {
+    fn of(literal: &str) -> Self {
+        let unsigned = literal.trim_start_matches('-');
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all_digits = format!("{whole}{fraction}");
+        let digits = all_digits.trim_end_matches('0');
+        let trailing_zeros = all_digits.len() - digits.len();
+        let signed = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
+        Self {
+            is_negative: literal.starts_with('-'),
+            digits: digits.trim_start_matches('0').to_owned(),
+            power: exponent.parse().unwrap_or(0_i64) - signed(fraction.len()) + signed(trailing_zeros),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -150,14 +150,15 @@ pub const DERIVED_FIELDS: [&str; 3] = ["_id", "fullname", "instancedomain"];
 
 /// The other name of `chatapp` (C-90).
 pub const WHATSAPP: &str = "whatsapp";
-/// Names that a former build stored as custom fields. Responses leave them out, because they have fixed fields of
-/// these names.
+/// Names that a former build stored as custom fields. Responses omit these custom fields, because they now have fixed
+/// fields of these names.
 const FORMERLY_CUSTOM: [&str; 2] = [WHATSAPP, "tags"];
 
-/// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90).
+/// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90). If both are present and equal, only `chatapp`
+/// remains.
 ///
 /// # Errors
-/// The violated rule of [`WHATSAPP`], if both fields are present and differ.
+/// The rule that the field [`WHATSAPP`] violates, if both are present and differ.
 pub fn unite_whatsapp(fields: &mut Map<String, Value>) -> Result<(), &'static str> {
     let Some(whatsapp) = fields.shift_remove(WHATSAPP) else {
         return Ok(());
@@ -225,12 +226,12 @@ impl Lead {
     /// First and last name joined by a space; absent parts are omitted (C-21).
     #[must_use]
     pub fn fullname(&self) -> String {
-        let parts = [&self.firstname, &self.lastname].into_iter().flatten();
-        let parts: Vec<_> = parts
+        let names = [&self.firstname, &self.lastname].into_iter().flatten();
+        let present: Vec<_> = names
             .map(String::as_str)
-            .filter(|part| !part.is_empty())
+            .filter(|name| !name.is_empty())
             .collect();
-        parts.join(" ")
+        present.join(" ")
     }
 
     /// The numbers that identify the lead as caller, all of equal rank (C-72).

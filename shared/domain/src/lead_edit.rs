@@ -140,17 +140,17 @@ impl LeadPatch {
         Ok(changed)
     }
 
-    /// The new lead, with the longest id, because its own id is not known yet.
+    /// The new lead, with the longest id, because its own id is not known yet. So its size is not underestimated.
     ///
     /// # Errors
     /// The first [`LeadEditError`].
     pub fn make(&self, context: &LeadEditContext<'_>) -> Result<Lead, LeadEditError> {
         let mut lead = self.changed(&Lead::new(LeadId::MAX, context.now), context)?;
-        let is_named = |name: &&str| {
+        let is_filled = |name: &&str| {
             let text = lead.text_mut(name).and_then(|text| text.as_deref());
             text.is_some_and(|text| !text.trim().is_empty())
         };
-        if !NAMING.iter().any(is_named) {
+        if !NAMING.iter().any(is_filled) {
             return Err(LeadEditError::field("body", UNNAMED));
         }
         lead.created_by = Some(context.viewer.user().get());
@@ -160,6 +160,7 @@ impl LeadPatch {
         Ok(lead)
     }
 
+    /// The lead with the fields of the patch, without the fields that record its author.
     fn changed(&self, stored: &Lead, context: &LeadEditContext<'_>) -> Result<Lead, LeadEditError> {
         let mut changed = stored.clone();
         self.apply_texts(&mut changed)?;
@@ -175,21 +176,27 @@ impl LeadPatch {
                 continue;
             }
             if *name == "preferred_locale" {
+                // Not nullable: clearing it restores the default.
                 let locale = text.clone().unwrap_or_else(preferred_locale);
-                judge_text(name, (locale != changed.preferred_locale).then_some(&locale))?;
-                changed.preferred_locale = locale;
+                if locale != changed.preferred_locale {
+                    validate_text(name, &locale)?;
+                    changed.preferred_locale = locale;
+                }
                 continue;
             }
             if let Some(field) = changed.text_mut(name)
                 && *field != *text
             {
-                judge_text(name, text.as_ref())?;
+                if let Some(new_text) = text {
+                    validate_text(name, new_text)?;
+                }
                 field.clone_from(text);
             }
         }
         Ok(())
     }
 
+    /// Replaces references to other records. A new reference must exist; an unchanged one may no longer exist.
     fn apply_references(
         &self,
         changed: &mut Lead,
@@ -197,34 +204,35 @@ impl LeadPatch {
     ) -> Result<(), LeadEditError> {
         let LeadReferences { users, tags, company } = context.existing;
         let departments = &context.viewer.directory().departments;
-        let user = |id: &UserId| users.contains(id);
-        if let Some(owner) = self.owner.value().filter(|owner| changed.owner != Some(**owner)) {
-            require("owner", "user", [owner], user)?;
+        let user_exists = |id: &UserId| users.contains(id);
+        if let Some(new) = self.owner.value()
+            && changed.owner != Some(*new)
+        {
+            require("owner", "user", [new], user_exists)?;
         }
         self.owner.apply(&mut changed.owner, |owner| *owner);
-        if let Some(new) = self.company.value().filter(|new| changed.company != Some(**new)) {
+        if let Some(new) = self.company.value()
+            && changed.company != Some(*new)
+        {
             require("company", "company", [new], |id| *company == Some(*id))?;
         }
         self.company.apply(&mut changed.company, |company| *company);
-        if let Some(new) = self
-            .user_access
-            .as_ref()
-            .filter(|new| **new != changed.user_access)
+        if let Some(new) = &self.user_access
+            && *new != changed.user_access
         {
-            require("userAccess", "user", new, user)?;
+            require("userAccess", "user", new, user_exists)?;
             changed.user_access.clone_from(new);
         }
-        if let Some(new) = self
-            .department_access
-            .as_ref()
-            .filter(|new| **new != changed.department_access)
+        if let Some(new) = &self.department_access
+            && *new != changed.department_access
         {
-            require("departmentAccess", "department", new, |id| {
-                departments.contains_key(id)
-            })?;
+            let department_exists = |id: &DepartmentId| departments.contains_key(id);
+            require("departmentAccess", "department", new, department_exists)?;
             changed.department_access.clone_from(new);
         }
-        if let Some(new) = self.tags.as_ref().filter(|new| **new != changed.tags) {
+        if let Some(new) = &self.tags
+            && *new != changed.tags
+        {
             require("tags", "tag", new, |id| tags.contains(id))?;
             changed.tags.clone_from(new);
         }
@@ -236,10 +244,12 @@ impl LeadPatch {
         if let Some(points) = &self.points {
             changed.points = points.clone();
         }
-        if let Some(ignored) = self.ignore_sub_departments {
-            changed.ignore_sub_departments = ignored;
+        if let Some(ignore) = self.ignore_sub_departments {
+            changed.ignore_sub_departments = ignore;
         }
-        if let Some(archived) = self.archived.filter(|archived| *archived != changed.archived) {
+        if let Some(archived) = self.archived
+            && archived != changed.archived
+        {
             if !context.viewer.permissions().archive_leads {
                 return Err(LeadEditError::Archive);
             }
@@ -269,7 +279,7 @@ impl LeadPatch {
 }
 
 impl Lead {
-    /// A text field by its name.
+    /// A text field by its name; `None` for other names.
     fn text_mut(&mut self, name: &str) -> Option<&mut Option<String>> {
         Some(match name {
             "firstname" => &mut self.firstname,
@@ -292,32 +302,38 @@ impl Lead {
     }
 }
 
-fn judge_text(name: &str, text: Option<&String>) -> Result<(), LeadEditError> {
-    text.map_or(Ok(()), |text| lead_text(name, text))
-        .map_err(|rule| LeadEditError::field(name, rule))
+fn validate_text(name: &str, text: &str) -> Result<(), LeadEditError> {
+    lead_text(name, text).map_err(|rule| LeadEditError::field(name, rule))
 }
 
+/// Requires that all records that `field` names exist. `kind` is the word for such a record in the error.
 fn require<'i, I: Copy + Into<u64> + 'i>(
     field: &'static str,
     kind: &'static str,
     ids: impl IntoIterator<Item = &'i I>,
     exists: impl Fn(&I) -> bool,
 ) -> Result<(), LeadEditError> {
-    let unknown = ids.into_iter().find(|id| !exists(id));
-    unknown.map_or(Ok(()), |id| {
-        Err(LeadEditError::Unknown(field, kind, (*id).into()))
-    })
+    match ids.into_iter().find(|id| !exists(id)) {
+        Some(id) => Err(LeadEditError::Unknown(field, kind, (*id).into())),
+        None => Ok(()),
+    }
 }
 
 fn require_size(lead: &Lead) -> Result<(), LeadEditError> {
-    is_storable(lead).then_some(()).ok_or(LeadEditError::TooLarge)
+    if is_storable(lead) {
+        Ok(())
+    } else {
+        Err(LeadEditError::TooLarge)
+    }
 }
 
-/// Whether a lead has at most 100 KB.
+/// Whether a lead has at most 100 KB of JSON.
 #[must_use]
 pub fn is_storable(lead: &Lead) -> bool {
-    let fields = |value: Value| value.to_string().len();
-    let size = fields(serde_json::json!(lead)) + fields(serde_json::json!([lead.utm_tags, lead.custom]));
+    let length = |value: Value| value.to_string().len();
+    // The serialized lead does not contain these two.
+    let unserialized = serde_json::json!([lead.utm_tags, lead.custom]);
+    let size = length(serde_json::json!(lead)) + length(unserialized);
     size <= MAX_RECORD
 }
 

@@ -51,7 +51,7 @@ pub struct Meeting {
     #[serde(default)]
     pub status: MeetingStatus,
     /// Form fields other than the lead's; `None` after the lead was deleted (C-24).
-    #[serde(default = "nothing")]
+    #[serde(default = "empty_form")]
     pub form_data: Option<Map<String, Value>>,
     /// Free-form properties of the caller.
     #[serde(default)]
@@ -64,9 +64,9 @@ pub struct Meeting {
 
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "serde wants the field's own type: a line that says nothing of the form says that it was empty"
+    reason = "serde requires the type of the field; a line without the field has an empty form, not an erased one"
 )]
-fn nothing() -> Option<Map<String, Value>> {
+fn empty_form() -> Option<Map<String, Value>> {
     Some(Map::new())
 }
 

@@ -24,17 +24,18 @@ impl Cents {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-        let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !digits(whole) || !digits(decimals) || decimals.len() > 2 {
+        let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if !are_digits(whole) || !are_digits(decimals) || decimals.len() > 2 {
             return None;
         }
         let whole: u64 = whole.parse().ok()?;
+        // `.2` is 20 cents.
         let cents: u64 = format!("{decimals:0<2}").parse().ok()?;
         Self::new(whole.checked_mul(100)?.checked_add(cents)?)
     }
 
-    /// From a JSON number or numeric text. The shortest decimal form of a double is exact for every amount up
-    /// to the limit.
+    /// From a JSON number or numeric text; `None` for anything else, and outside the limits. The shortest decimal form
+    /// of a double is exact for every amount up to the limit.
     #[must_use]
     pub fn from_json(value: &Value) -> Option<Self> {
         match value {

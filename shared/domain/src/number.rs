@@ -12,19 +12,21 @@ const MIN_ABSOLUTE: f64 = 1e-9;
 /// # Errors
 /// The violated rule.
 pub fn storable(number: &Number) -> Result<Number, &'static str> {
-    let size = number.as_f64().map_or(f64::INFINITY, f64::abs);
-    if size > MAX_ABSOLUTE {
+    let magnitude = number.as_f64().map_or(f64::INFINITY, f64::abs);
+    if magnitude > MAX_ABSOLUTE {
         return Err("must be from -1e15 to 1e15");
     }
-    if size > 0.0 && size < MIN_ABSOLUTE {
+    if magnitude > 0.0 && magnitude < MIN_ABSOLUTE {
         return Err("must be 0 or no closer to it than 1e-9");
     }
     if !number.is_f64() {
         return Ok(number.clone());
     }
     let whole = number.as_f64().filter(|value| value.fract() == 0.0);
-    let whole = whole.and_then(|value| format!("{value:.0}").parse::<i64>().ok());
-    Ok(whole.map_or_else(|| number.clone(), Number::from))
+    match whole.and_then(|value| format!("{value:.0}").parse::<i64>().ok()) {
+        Some(integer) => Ok(integer.into()),
+        None => Ok(number.clone()),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::funnel::Funnel;
-use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
+use crate::ids::{ColumnId, FunnelId, LeadId, OpportunityId, UserId};
 use crate::money::Cents;
 use crate::opportunity::{Opportunity, Status};
 use crate::time::{Day, Timestamp, Zone};
@@ -105,8 +105,8 @@ impl ValidationContext<'_> {
     #[must_use]
     pub fn sees(&self, opportunity: &Opportunity) -> bool {
         let Opportunity { user, status, .. } = *opportunity;
-        let narrowing = opportunity.narrowing();
-        opportunity.crm_id == self.funnel.id && self.viewer.sees_opportunity(user, status, &narrowing)
+        let restriction = opportunity.restriction();
+        opportunity.crm_id == self.funnel.id && self.viewer.sees_opportunity(user, status, &restriction)
     }
 
     /// The zone of the instance's days.
@@ -136,13 +136,15 @@ impl ValidationContext<'_> {
     }
 }
 
+/// Requires that a record is not larger than [`MAX_RECORD`].
 fn require_size(opportunity: &Opportunity) -> Result<(), ValidationError> {
     let text = Value::Object(opportunity.sparse()).to_string();
     require(text.len() <= MAX_RECORD, || ValidationError::TooLarge)
 }
 
-fn require(holds: bool, error: impl FnOnce() -> ValidationError) -> Result<(), ValidationError> {
-    if holds { Ok(()) } else { Err(error()) }
+/// `error` if the condition is not met.
+fn require(is_met: bool, error: impl FnOnce() -> ValidationError) -> Result<(), ValidationError> {
+    if is_met { Ok(()) } else { Err(error()) }
 }
 
 /// An opportunity to create.
@@ -182,25 +184,24 @@ impl NewOpportunity {
         for name in self.fields.keys() {
             context.require_field(name)?;
         }
-        // Its id is not known yet, so the longest is used.
-        let longest = OpportunityId::new(MAX_ID).map(|id| self.make(id, context));
-        longest.as_ref().map_or(Ok(()), require_size)
+        // Its id is not known yet, so the size is that with the longest id.
+        require_size(&self.make(OpportunityId::MAX, context))
     }
 
-    /// The record with an id.
+    /// The record with an id. The fields are those that [`Self::validate`] has checked.
     #[must_use]
     pub fn make(&self, id: OpportunityId, context: &ValidationContext<'_>) -> Opportunity {
         let user = self.user.unwrap_or_else(|| context.viewer.user());
         let mut fields = self.fields.clone();
         fields.retain(|_, value| !value.is_null());
-        let place = (context.funnel.id, self.column);
+        let funnel_column = (context.funnel.id, self.column);
         let mut opportunity = Opportunity {
             title: self.title.clone(),
             value: self.value,
             sequence: self.sequence,
             expected_close_date: self.expected_close_date.map(|date| date.within(context.zone())),
             fields,
-            ..Opportunity::new(id, place, self.lead, user, context.now)
+            ..Opportunity::new(id, funnel_column, self.lead, user, context.now)
         };
         opportunity.begin_as(self.status);
         opportunity
@@ -283,7 +284,7 @@ impl OpportunityPatch {
             changed.title.clone_from(title);
         }
         if let Some(status) = self.status {
-            changed.turn(status, context.now);
+            changed.change_status(status, context.now);
         }
         changed.value = self.value.unwrap_or(changed.value);
         changed.sequence = self.sequence.unwrap_or(changed.sequence);

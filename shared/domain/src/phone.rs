@@ -40,12 +40,12 @@ impl Phone {
     /// Returns `None` for a text without digits, or with more than 32.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
-        let (lead_in, _) = text.split_once(|c: char| c.is_ascii_digit())?;
+        let (before_digits, _) = text.split_once(|c: char| c.is_ascii_digit())?;
         let mut digits = digits(text);
         if digits.len() > MAX_DIGITS {
             return None;
         }
-        if !lead_in.contains('+') && lacks_country_code(&digits) {
+        if !before_digits.contains('+') && lacks_country_code(&digits) {
             digits.insert_str(0, BRAZIL);
         }
         let twin = twin_of(&digits);
@@ -99,11 +99,14 @@ fn lacks_country_code(digits: &str) -> bool {
     )
 }
 
+/// The other form of a Brazilian mobile number with country code; `None` for any other number.
 fn twin_of(digits: &str) -> Option<String> {
     match (digits.len(), digits.as_bytes()) {
+        // The ninth digit is the first after country and area code. Removes it.
         (13, [b'5', b'5', tens, units, b'9', b'6'..=b'9', ..]) if is_area_code(*tens, *units) => {
             Some(format!("{}{}", &digits[..4], &digits[5..]))
         }
+        // Adds it.
         (12, [b'5', b'5', tens, units, b'6'..=b'9', ..]) if is_area_code(*tens, *units) => {
             Some(format!("{}9{}", &digits[..4], &digits[4..]))
         }
@@ -111,6 +114,7 @@ fn twin_of(digits: &str) -> Option<String> {
     }
 }
 
+/// Whether Anatel assigns this area code.
 fn is_area_code(tens: u8, units: u8) -> bool {
     matches!(
         (tens, units),

@@ -122,7 +122,7 @@ pub const NAMES: [&str; 8] = [
 ];
 
 impl Settings {
-    /// Sets one setting from JSON or its text. `null` restores the default.
+    /// Sets one setting from JSON, or from text if the value is a number. `null` restores the default.
     ///
     /// # Errors
     /// [`SettingError`] for an unknown name or an invalid value.
@@ -132,7 +132,7 @@ impl Settings {
                 self.voip_webhook_secret = optional(
                     value,
                     WebhookSecret::read,
-                    NAMES[0],
+                    "voip_webhook_secret",
                     "must be 1 to 256 ASCII characters that a header can carry, without a space at either end",
                 )?;
             }
@@ -140,34 +140,34 @@ impl Settings {
                 self.timezone = optional(
                     value,
                     zone_name,
-                    NAMES[1],
+                    "timezone",
                     "must be an IANA time zone such as America/Sao_Paulo",
                 )?;
             }
             "page_base" => {
-                self.page_base = optional(
-                    value,
-                    |v| number(v).and_then(|n| u8::try_from(n).ok()).filter(|n| *n <= 1),
-                    NAMES[2],
-                    "must be 0 or 1",
-                )?;
+                self.page_base = optional(value, page_base, "page_base", "must be 0 or 1")?;
             }
             "credential_placement" => {
-                self.credential_placement =
-                    optional(value, placement, NAMES[3], "must be strict or anywhere")?;
+                self.credential_placement = optional(
+                    value,
+                    placement,
+                    "credential_placement",
+                    "must be strict or anywhere",
+                )?;
             }
             "requests_per_minute" => {
-                self.requests_per_minute = optional(value, rate, NAMES[4], Rate::MUST)?;
+                self.requests_per_minute = optional(value, rate, "requests_per_minute", Rate::MUST)?;
             }
             "public_requests_per_minute" => {
-                self.public_requests_per_minute = optional(value, rate, NAMES[5], Rate::MUST)?;
+                self.public_requests_per_minute =
+                    optional(value, rate, "public_requests_per_minute", Rate::MUST)?;
             }
             "webhook_requests_per_minute" => {
-                self.webhook_requests_per_minute = optional(value, rate, NAMES[6], Rate::MUST)?;
+                self.webhook_requests_per_minute =
+                    optional(value, rate, "webhook_requests_per_minute", Rate::MUST)?;
             }
             "read_budget" => {
-                let units = |value: &Value| ReadUnits::new(u32::try_from(number(value)?).ok()?);
-                self.read_budget = optional(value, units, "read_budget", ReadUnits::MUST)?;
+                self.read_budget = optional(value, read_units, "read_budget", ReadUnits::MUST)?;
             }
             _ => return Err(SettingError::Unknown),
         }
@@ -276,11 +276,12 @@ impl Settings {
 struct WebhookSecret(String);
 
 impl WebhookSecret {
+    /// `None` if the value is not text that a header can contain unchanged.
     fn read(value: &Value) -> Option<Self> {
         let text = value.as_str()?;
-        let printable = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-        let carried = printable && text.trim_matches(' ') == text;
-        (carried && (1..=256).contains(&text.len())).then(|| Self(text.to_owned()))
+        let is_printable = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let fits_header = is_printable && text.trim_matches(' ') == text;
+        (fits_header && (1..=256).contains(&text.len())).then(|| Self(text.to_owned()))
     }
 
     /// Compares digests, so the time reveals neither content nor length (C-75).
@@ -295,6 +296,10 @@ impl std::fmt::Debug for WebhookSecret {
     }
 }
 
+/// The value of the setting `name`: `None` for null, else the result of `read`.
+///
+/// # Errors
+/// [`SettingError::Value`] with `rule` if `read` rejects the value.
 fn optional<T>(
     value: &Value,
     read: impl Fn(&Value) -> Option<T>,
@@ -307,8 +312,17 @@ fn optional<T>(
     read(value).map(Some).ok_or(SettingError::Value(name, rule))
 }
 
+/// A number, or the text of one, as commands pass it.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| plain(value.as_str()?))
+}
+
+fn read_units(value: &Value) -> Option<ReadUnits> {
+    ReadUnits::new(u32::try_from(number(value)?).ok()?)
+}
+
+fn page_base(value: &Value) -> Option<u8> {
+    u8::try_from(number(value)?).ok().filter(|base| *base <= 1)
 }
 
 fn rate(value: &Value) -> Option<Rate> {

@@ -153,6 +153,7 @@ impl Ticket {
     pub fn of_lead(self, lead: &Lead, now: Timestamp) -> Self {
         let name = Some(lead.fullname()).filter(|name| !name.is_empty());
         Self {
+            // A ticket without the name of a lead stays without it.
             lead_name: self.lead_name.and(name),
             lead_relation: Some(lead.id),
             update_date: now,
@@ -163,7 +164,7 @@ impl Ticket {
     /// The fields that are not null, without `unread` and `sequence` of 0, as stored and exported.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
-        let mut fields = said(self);
+        let mut fields = non_null_fields(self);
         fields.retain(|name, value| {
             !(value.as_u64() == Some(0) && ["unread", "sequence"].contains(&name.as_str()))
         });
@@ -216,12 +217,12 @@ impl TicketFile {
     /// The fields that are not null, as stored and exported.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
-        said(self)
+        non_null_fields(self)
     }
 }
 
 /// A record's fields without nulls.
-fn said(record: &impl Serialize) -> Map<String, Value> {
+fn non_null_fields(record: &impl Serialize) -> Map<String, Value> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(record) else {
         return Map::new();
     };

@@ -30,12 +30,15 @@ impl Timestamp {
     /// (`:60`) is the first second of the next minute.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        // Almost all texts are stored ones, which the first parser reads faster.
         Self::from_written(text).or_else(|| Self::from_rfc3339(text))
     }
 
     fn from_rfc3339(text: &str) -> Option<Self> {
         // chrono also accepts the typographic minus sign, U+2212, which RFC 3339 does not allow.
-        let text = Some(text).filter(|text| text.is_ascii())?;
+        if !text.is_ascii() {
+            return None;
+        }
         let parsed = DateTime::parse_from_rfc3339(text).ok()?;
         // By milliseconds: chrono keeps a leap second as an overlong second, which would be formatted as an
         // earlier time.
@@ -126,15 +129,16 @@ impl Day {
     /// Parses exactly `YYYY-MM-DD`, years 0001 to 9999.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let shape = text.len() == 10
-            && text.bytes().enumerate().all(|(at, byte)| {
-                if matches!(at, 4 | 7) {
-                    byte == b'-'
-                } else {
-                    byte.is_ascii_digit()
-                }
+        // chrono also accepts signs, spaces and numbers of fewer digits.
+        let has_form = text.len() == 10
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
             });
-        let day = shape.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok())??;
+        if !has_form {
+            return None;
+        }
+        let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
         (1..=9999).contains(&day.year()).then_some(Self(day))
     }
 

@@ -14,7 +14,7 @@ use crate::visibility::{AccessLists, Restriction};
 #[derive(Debug, Clone)]
 pub struct Viewer {
     user: UserId,
-    standing: Membership,
+    membership: Membership,
     permissions: Permissions,
     directory: Arc<DirectoryHead>,
     /// The users of the viewer's department and those below it, including the viewer; loaded only for the
@@ -37,16 +37,19 @@ pub enum OwnerScope {
 impl Viewer {
     /// The viewer for a user. Returns `None` for an inactive user, because their credentials are void (C-2).
     #[must_use]
-    pub fn new(directory: Arc<DirectoryHead>, user: UserId, standing: Membership) -> Option<Self> {
-        let permissions = if standing.admin {
+    pub fn new(directory: Arc<DirectoryHead>, user: UserId, membership: Membership) -> Option<Self> {
+        if membership.inactive {
+            return None;
+        }
+        let permissions = if membership.admin {
             Permissions::EVERYTHING
         } else {
-            let group = standing.group.and_then(|group| directory.groups.get(&group));
+            let group = membership.group.and_then(|group| directory.groups.get(&group));
             group.copied().unwrap_or_default()
         };
-        (!standing.inactive).then(|| Self {
+        Some(Self {
             user,
-            standing,
+            membership,
             permissions,
             directory,
             colleagues: Arc::new(BTreeSet::from([user])),
@@ -56,17 +59,16 @@ impl Viewer {
     /// The departments whose members the viewer needs; empty unless an access level is `department`.
     #[must_use]
     pub fn departments(&self) -> BTreeSet<DepartmentId> {
-        let reaches = [self.permissions.leads, self.permissions.opportunities];
-        let own = self
-            .standing
-            .department
-            .filter(|_| reaches.contains(&AccessLevel::Department));
-        own.map(|own| self.directory.below(own)).unwrap_or_default()
+        let levels = [self.permissions.leads, self.permissions.opportunities];
+        match self.membership.department {
+            Some(own) if levels.contains(&AccessLevel::Department) => self.directory.below(own),
+            _ => BTreeSet::new(),
+        }
     }
 
-    /// Adds the members of [`Self::departments`].
+    /// Adds the members of [`Self::departments`], whose records the access level `department` covers.
     #[must_use]
-    pub fn among(mut self, members: BTreeSet<UserId>) -> Self {
+    pub fn with_colleagues(mut self, members: BTreeSet<UserId>) -> Self {
         Arc::make_mut(&mut self.colleagues).extend(members);
         self
     }
@@ -80,7 +82,7 @@ impl Viewer {
     /// Whether the user sees everything, including leads' secrets (C-21).
     #[must_use]
     pub fn is_admin(&self) -> bool {
-        self.standing.admin
+        self.membership.admin
     }
 
     /// The permissions of the user's group. An admin has all permissions.
@@ -97,18 +99,18 @@ impl Viewer {
 
     /// The owners covered by the permission `leads`.
     #[must_use]
-    pub fn lead_reach(&self) -> OwnerScope {
-        self.coverage(self.permissions.leads)
+    pub fn lead_owner_scope(&self) -> OwnerScope {
+        self.owner_scope(self.permissions.leads)
     }
 
     /// The responsible users covered by the permission `opportunities`.
     #[must_use]
-    pub fn opportunity_reach(&self) -> OwnerScope {
-        self.coverage(self.permissions.opportunities)
+    pub fn opportunity_owner_scope(&self) -> OwnerScope {
+        self.owner_scope(self.permissions.opportunities)
     }
 
-    fn coverage(&self, reach: AccessLevel) -> OwnerScope {
-        match reach {
+    fn owner_scope(&self, level: AccessLevel) -> OwnerScope {
+        match level {
             AccessLevel::All => OwnerScope::All,
             AccessLevel::None => OwnerScope::Nothing,
             AccessLevel::Own => OwnerScope::Users(BTreeSet::from([self.user])),
@@ -119,17 +121,17 @@ impl Viewer {
     /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones require
     /// `wonLost`, even from the responsible user (C-32). The responsible user passes all service permissions.
     #[must_use]
-    pub fn sees_opportunity(&self, user: UserId, status: Status, narrowing: &Restriction) -> bool {
-        let own = user == self.user;
-        let reached = match self.permissions.opportunities {
+    pub fn sees_opportunity(&self, user: UserId, status: Status, restriction: &Restriction) -> bool {
+        let is_own = user == self.user;
+        let is_in_scope = match self.permissions.opportunities {
             AccessLevel::All => true,
-            AccessLevel::Department => own || self.is_colleague(user),
-            AccessLevel::Own => own,
+            AccessLevel::Department => is_own || self.is_colleague(user),
+            AccessLevel::Own => is_own,
             AccessLevel::None => false,
         };
-        reached
+        is_in_scope
             && (status == Status::Open || self.permissions.won_lost)
-            && (self.passes_restrictions(user) || self.is_among(narrowing))
+            && (self.passes_restrictions(user) || self.is_permitted_by(restriction))
     }
 
     /// Whether the viewer sees this user's opportunities regardless of service permissions.
@@ -141,7 +143,7 @@ impl Viewer {
     /// Whether the viewer sees a funnel (C-82).
     #[must_use]
     pub fn sees_funnel(&self, access: &FunnelAccess) -> bool {
-        let admitted = self.is_admin()
+        let is_permitted = self.is_admin()
             || access.is_open()
             || access.users.contains(&self.user)
             || access
@@ -149,14 +151,15 @@ impl Viewer {
                 .iter()
                 .any(|department| self.works_within(*department))
             || self
-                .standing
+                .membership
                 .group
                 .is_some_and(|group| access.groups.contains(&group));
-        admitted && self.permissions.opportunities != AccessLevel::None
+        is_permitted && self.permissions.opportunities != AccessLevel::None
     }
 
-    fn is_among(&self, narrowing: &Restriction) -> bool {
-        match narrowing {
+    /// Whether an opportunity's restriction permits the viewer.
+    fn is_permitted_by(&self, restriction: &Restriction) -> bool {
+        match restriction {
             Restriction::Open => true,
             Restriction::Users(users) => users.contains(&self.user),
             Restriction::Departments(departments) => departments
@@ -167,7 +170,7 @@ impl Viewer {
 
     /// Whether the user's department is `department` or below it.
     fn works_within(&self, department: DepartmentId) -> bool {
-        let own = self.standing.department;
+        let own = self.membership.department;
         own.is_some_and(|own| self.directory.is_within(own, department))
     }
 
@@ -175,14 +178,14 @@ impl Viewer {
     /// access level and never extend it; the owner always passes them.
     #[must_use]
     pub fn sees_lead(&self, owner: Option<UserId>, lists: &AccessLists) -> bool {
-        let own = owner == Some(self.user);
-        let reached = match self.permissions.leads {
+        let is_own = owner == Some(self.user);
+        let is_in_scope = match self.permissions.leads {
             AccessLevel::All => true,
-            AccessLevel::Department => own || owner.is_some_and(|owner| self.is_colleague(owner)),
-            AccessLevel::Own => own,
+            AccessLevel::Department => is_own || owner.is_some_and(|owner| self.is_colleague(owner)),
+            AccessLevel::Own => is_own,
             AccessLevel::None => false,
         };
-        reached && (self.passes_access_lists(owner) || lists.is_open() || self.is_admitted(lists))
+        is_in_scope && (self.passes_access_lists(owner) || lists.is_open() || self.is_listed(lists))
     }
 
     /// Whether the viewer sees this owner's leads regardless of access lists.
@@ -191,14 +194,15 @@ impl Viewer {
         owner == Some(self.user) || self.is_admin()
     }
 
-    fn is_admitted(&self, lists: &AccessLists) -> bool {
-        let admits = |department: &DepartmentId| {
-            self.standing.department.is_some_and(|own| {
-                own == *department
-                    || !lists.ignore_sub_departments && self.directory.is_within(own, *department)
-            })
+    /// Whether the lists name the user, the user's department or, unless they exclude it, a department above that.
+    fn is_listed(&self, lists: &AccessLists) -> bool {
+        let is_permitted = |department: &DepartmentId| {
+            if lists.ignore_sub_departments {
+                return self.membership.department == Some(*department);
+            }
+            self.works_within(*department)
         };
-        lists.user_access.contains(&self.user) || lists.department_access.iter().any(admits)
+        lists.user_access.contains(&self.user) || lists.department_access.iter().any(is_permitted)
     }
 
     /// Whether `other` is in this user's department or below it.

@@ -82,14 +82,18 @@ impl WordSearch {
     #[must_use]
     pub fn new(term: &str) -> Option<Self> {
         let folded = fold(term).trim().to_owned();
-        let words = folded.split_whitespace();
-        let words: BTreeSet<_> = words.filter_map(|word| starts(word).next()).collect();
-        let words = longest(&words).into_iter().map(str::to_owned).collect();
+        if folded.is_empty() {
+            return None;
+        }
+        // Signs before the first letter or digit of a word are ignored.
+        let tokens = folded.split_whitespace();
+        let words: BTreeSet<_> = tokens.filter_map(|token| suffixes(token).next()).collect();
+        let words = without_prefixes(&words).into_iter().map(str::to_owned).collect();
         let digits = phone::digits(term);
-        let numeric = !digits.is_empty() && !term.chars().any(char::is_alphabetic);
-        (!folded.is_empty()).then(|| Self {
+        let is_numeric = !digits.is_empty() && !term.chars().any(char::is_alphabetic);
+        Some(Self {
             words,
-            digits: numeric.then_some(digits),
+            digits: is_numeric.then_some(digits),
             folded,
         })
     }
@@ -107,7 +111,7 @@ impl WordSearch {
         (number.to_string() == self.folded).then_some(number)
     }
 
-    /// Whether matches by words may have no key in any span.
+    /// Whether matches by words may have no key in any span of [`Self::word_spans`], so that all records must be read.
     #[must_use]
     pub fn needs_all(&self) -> bool {
         !self.words.is_empty() && self.words.iter().all(|word| UNKEYED.starts_with(word))
@@ -131,14 +135,15 @@ impl WordSearch {
         };
         let phone = Phone::of(digits);
         let exact = phone.as_ref().map(Phone::digits);
+        let twin = phone.as_ref().and_then(Phone::twin);
         let mut spans = BTreeSet::new();
         if digits.len() >= MIN_ENDING {
-            spans.insert(KeySpan::Prefix(backwards(digits)));
+            // Keys are reversed numbers, so a prefix of keys is the end of numbers. It includes the whole number.
+            spans.insert(KeySpan::Prefix(reversed(digits)));
         } else {
-            spans.extend(exact.map(backwards).map(KeySpan::Key));
+            spans.extend(exact.map(reversed).map(KeySpan::Key));
         }
-        let twin = phone.as_ref().and_then(Phone::twin);
-        spans.extend(twin.map(backwards).map(KeySpan::Key));
+        spans.extend(twin.map(reversed).map(KeySpan::Key));
         spans.into_iter().collect()
     }
 
@@ -151,35 +156,37 @@ impl WordSearch {
         (fullname, email): (&str, Option<&str>),
         numbers: impl IntoIterator<Item = &'a str>,
     ) -> bool {
-        self.are_in(&[fullname, email.unwrap_or_default()])
+        self.begins_words_of(&[fullname, email.unwrap_or_default()])
             || self.number() == Some(id.get())
-            || numbers.into_iter().any(|number| self.is_number(number))
+            || numbers.into_iter().any(|number| self.finds_number(number))
     }
 
     /// Whether it finds a titled record: all its words begin words of the title, or it is the record's id.
     #[must_use]
     pub fn finds_title(&self, id: u64, title: &str) -> bool {
-        self.are_in(&[title]) || self.number() == Some(id)
+        self.begins_words_of(&[title]) || self.number() == Some(id)
     }
 
-    /// Whether each word begins a word of one of the texts.
-    fn are_in(&self, texts: &[&str]) -> bool {
+    /// Whether each word of the term begins a word of one of the texts. False without words.
+    fn begins_words_of(&self, texts: &[&str]) -> bool {
         let folded: Vec<_> = texts.iter().map(|text| fold(text)).collect();
-        let begins = |word: &String| {
-            folded
-                .iter()
-                .any(|text| starts(text).any(|start| start.starts_with(word)))
+        let is_found = |word: &String| {
+            let mut all_suffixes = folded.iter().flat_map(|text| suffixes(text));
+            all_suffixes.any(|suffix| suffix.starts_with(word))
         };
-        !self.words.is_empty() && self.words.iter().all(begins)
+        !self.words.is_empty() && self.words.iter().all(is_found)
     }
 
-    /// Whether the term is this number or the end of it.
-    fn is_number(&self, number: &str) -> bool {
+    /// Whether the term is this number in any of its forms, or at least [`MIN_ENDING`] digits at its end.
+    fn finds_number(&self, number: &str) -> bool {
         let Some(digits) = &self.digits else {
             return false;
         };
-        let same_line = || Some(Phone::of(digits)?.same_line(&Phone::of(number)?));
-        (digits.len() >= MIN_ENDING && normal(number).ends_with(digits.as_str())) || same_line() == Some(true)
+        if digits.len() >= MIN_ENDING && normal_digits(number).ends_with(digits.as_str()) {
+            return true;
+        }
+        let phones = Phone::of(digits).zip(Phone::of(number));
+        phones.is_some_and(|(wanted, stored)| wanted.same_line(&stored))
     }
 }
 
@@ -192,16 +199,17 @@ pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     for text in texts {
         let folded = fold(text);
         for token in folded.split_whitespace() {
-            for start in starts(token).filter(|start| *start != UNKEYED) {
-                keys.insert(cut(start).to_owned());
-                if SHARED_ENDINGS.contains(&start) {
+            for suffix in suffixes(token).filter(|suffix| *suffix != UNKEYED) {
+                keys.insert(cut(suffix).to_owned());
+                // The words within a shared ending have no keys.
+                if SHARED_ENDINGS.contains(&suffix) {
                     break;
                 }
             }
         }
     }
     let keys: BTreeSet<_> = keys.iter().map(String::as_str).collect();
-    longest(&keys).into_iter().map(str::to_owned).collect()
+    without_prefixes(&keys).into_iter().map(str::to_owned).collect()
 }
 
 /// A whole e-mail address as one word, the same for addresses that differ only in case (C-92). Returns `None` for a
@@ -209,72 +217,78 @@ pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 #[must_use]
 pub fn address_word(email: &str) -> Option<String> {
     let email = same_email(email)?;
-    let plain = email.starts_with(char::is_alphanumeric)
+    let is_one_key = email.starts_with(char::is_alphanumeric)
         && !email.contains(|c: char| c == '#' || c.is_whitespace())
         && cut(&email) == email
         && fold(&email) == email;
-    plain.then_some(email)
+    is_one_key.then_some(email)
 }
 
 /// The key under which a record with a number is found: the digits in normal form, in reverse order. Returns `None` for
 /// a text without digits.
 #[must_use]
 pub fn number_key(number: &str) -> Option<String> {
-    let digits = normal(number);
-    (!digits.is_empty()).then(|| backwards(&digits))
+    let digits = normal_digits(number);
+    (!digits.is_empty()).then(|| reversed(&digits))
 }
 
 /// The texts that are not the beginning of another one, and all shared endings. The endings are kept because they also
 /// represent the words within them.
-fn longest<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
-    let next = sorted.iter().skip(1).map(Some).chain([None]);
-    let texts = sorted.iter().zip(next);
-    let texts = texts.filter(|(text, next)| {
-        SHARED_ENDINGS.contains(text) || next.is_none_or(|next| !next.starts_with(**text))
-    });
-    texts.map(|(text, _)| *text).collect()
+fn without_prefixes<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
+    let mut kept = Vec::new();
+    let mut texts = sorted.iter().peekable();
+    while let Some(text) = texts.next() {
+        // In sorted order, a text that begins with this one would be next.
+        let is_prefix = texts.peek().is_some_and(|next| next.starts_with(*text));
+        if !is_prefix || SHARED_ENDINGS.contains(text) {
+            kept.push(*text);
+        }
+    }
+    kept
 }
 
 /// The spans with the keys of all texts in which a word begins with `word`. The first span has the keys that begin with
 /// it. Words inside a shared ending have no keys, so the other spans are the endings with such a word: `br` also reads
 /// `com.br`.
 fn spans_of(word: &str) -> Vec<KeySpan> {
-    // The first start of an ending is the ending itself.
-    let within = |ending: &&str| starts(ending).skip(1).any(|start| start.starts_with(word));
-    let endings = SHARED_ENDINGS.iter().filter(|ending| within(ending));
-    // An ending that begins with the word is in the first span.
-    let endings = endings.filter(|ending| !ending.starts_with(word));
-    let endings = endings.map(|ending| KeySpan::Key((*ending).to_owned()));
-    [KeySpan::Prefix(cut(word).to_owned())]
-        .into_iter()
-        .chain(endings)
-        .collect()
+    let mut spans = vec![KeySpan::Prefix(cut(word).to_owned())];
+    for ending in SHARED_ENDINGS {
+        // The first suffix of an ending is the ending itself, which the first span contains if it begins with the word.
+        let is_inside = suffixes(ending).skip(1).any(|suffix| suffix.starts_with(word));
+        if is_inside && !ending.starts_with(word) {
+            spans.push(KeySpan::Key(ending.to_owned()));
+        }
+    }
+    spans
 }
 
-/// The parts of folded text that begin with a word, each up to the next space.
-fn starts(folded: &str) -> impl Iterator<Item = &str> {
+/// For each word of folded text, the text from its first character up to the next space: `a.b c` has `a.b`, `b` and
+/// `c`.
+fn suffixes(folded: &str) -> impl Iterator<Item = &str> {
     folded.split_whitespace().flat_map(|token| {
-        let mut inside = false;
-        let places = token.char_indices().filter(move |(_, c)| {
-            let begins = c.is_alphanumeric() && !inside;
-            inside = c.is_alphanumeric();
-            begins
+        let mut is_inside_word = false;
+        let word_starts = token.char_indices().filter(move |(_, c)| {
+            let begins_word = c.is_alphanumeric() && !is_inside_word;
+            is_inside_word = c.is_alphanumeric();
+            begins_word
         });
-        places.filter_map(|(at, _)| token.get(at..))
+        word_starts.filter_map(|(start, _)| token.get(start..))
     })
 }
 
+/// The text cut to [`MAX_KEY`] characters.
 fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_KEY).map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or(text)
 }
 
 /// A number's digits in normal form (C-72).
-fn normal(number: &str) -> String {
+fn normal_digits(number: &str) -> String {
     Phone::of(number).map_or_else(|| phone::digits(number), |phone| phone.digits().to_owned())
 }
 
-fn backwards(digits: &str) -> String {
+/// The digits in reverse order, at most the last [`MAX_KEY`].
+fn reversed(digits: &str) -> String {
     digits.chars().rev().take(MAX_KEY).collect()
 }
 

@@ -108,11 +108,12 @@ enum Slot {
 }
 
 impl Slot {
-    /// Reads the values in one place. Several values are malformed, because the intended one is ambiguous. A blank
-    /// value is absent.
+    /// Reads the values in one place; `None` is a value that is not text. Several values are malformed, because the
+    /// intended one is ambiguous. A blank value is absent.
     fn of<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
         let mut values = values.filter(|value| !value.is_some_and(|text| text.trim().is_empty()));
-        match (values.next(), values.next()) {
+        let (first, second) = (values.next(), values.next());
+        match (first, second) {
             (None, _) => Self::Absent,
             (Some(Some(text)), None) => Secret::parse(text).map_or(Self::Malformed, Self::Present),
             _ => Self::Malformed,
@@ -124,6 +125,7 @@ impl Slot {
         *self != Self::Malformed && self.of_kind(kind).is_none()
     }
 
+    /// The credential in this place, if it has this kind.
     fn of_kind(&self, kind: CredentialKind) -> Option<&Secret> {
         match self {
             Self::Present(secret) if secret.kind() == kind => Some(secret),
@@ -148,12 +150,14 @@ pub struct Claims<'a> {
 }
 
 impl Presented {
+    /// Reads the credentials of a request from all places.
     pub fn of(headers: &HeaderMap, params: &Params) -> Self {
         let values = |name| headers.get_all(name).iter().map(|value| value.to_str().ok());
-        // Any other scheme than Bearer is ignored, like an unknown header.
         let bearer = values(header::AUTHORIZATION.as_str()).filter_map(|value| {
+            // A value that is not text remains, and makes the place malformed.
             let Some(value) = value else { return Some(None) };
             let (scheme, token) = value.trim().split_once(' ').unwrap_or((value.trim(), ""));
+            // Any other scheme than Bearer is ignored, like an unknown header.
             scheme.eq_ignore_ascii_case("bearer").then(|| Some(token.trim()))
         });
         let query = match params.one("apitoken") {
@@ -168,6 +172,7 @@ impl Presented {
         }
     }
 
+    /// The credentials to check under each placement of an endpoint with this rule.
     pub fn claims(&self, rule: Rule) -> Claims<'_> {
         Claims {
             strict: self.strict(rule),
@@ -176,6 +181,7 @@ impl Presented {
     }
 
     /// Strict: the places in spec.md's Authentication table. Credentials elsewhere are ignored, like unknown headers.
+    /// The API key is first. `None` if a place of the rule lacks its credential.
     fn strict(&self, rule: Rule) -> Option<Vec<&Secret>> {
         let mut secrets = match rule.key {
             KeyPlace::Header => vec![self.header.of_kind(CredentialKind::Key)?],
@@ -183,6 +189,7 @@ impl Presented {
             KeyPlace::Either => {
                 let places = [&self.header, &self.query];
                 let filled = places.into_iter().filter(|place| **place != Slot::Absent);
+                // `None` if either place has anything but an API key.
                 filled
                     .map(|place| place.of_kind(CredentialKind::Key))
                     .collect::<Option<Vec<_>>>()?
@@ -194,29 +201,28 @@ impl Presented {
         (!secrets.is_empty()).then_some(secrets)
     }
 
-    /// Lenient: the key in any place. All presented credentials must be valid.
+    /// Lenient: the key in any place. `None` without a key, or if a place has anything but a credential that it
+    /// accepts.
     fn anywhere(&self) -> Option<Vec<&Secret>> {
         let mut secrets = Vec::new();
-        for (slot, kinds) in [
+        for (slot, accepted_kinds) in [
             (&self.header, [CredentialKind::Key].as_slice()),
             (&self.query, &[CredentialKind::Key]),
             (&self.bearer, &[CredentialKind::Key, CredentialKind::Token]),
         ] {
             match slot {
                 Slot::Absent => {}
-                Slot::Present(secret) if kinds.contains(&secret.kind()) => secrets.push(secret),
+                Slot::Present(secret) if accepted_kinds.contains(&secret.kind()) => secrets.push(secret),
                 Slot::Present(_) | Slot::Malformed => return None,
             }
         }
-        secrets
-            .iter()
-            .any(|secret| secret.kind() == CredentialKind::Key)
-            .then_some(secrets)
+        let has_key = secrets.iter().any(|secret| secret.kind() == CredentialKind::Key);
+        has_key.then_some(secrets)
     }
 
     /// Names the right places of misplaced or absent credentials. Returns `None` if every place has one. The text
     /// depends on the request alone, not on any instance's placement (C-103).
-    pub fn misplaced(&self, rule: Rule) -> Option<String> {
+    pub fn placement_advice(&self, rule: Rule) -> Option<String> {
         let lacks_key = match rule.key {
             KeyPlace::Header => self.header.lacks(CredentialKind::Key),
             KeyPlace::Query => self.query.lacks(CredentialKind::Key),
@@ -232,15 +238,12 @@ impl Presented {
 
     /// The logged reason for a request with misplaced or absent credentials. Returns `None` if every place has one.
     pub fn misplacement(&self, rule: Rule) -> Option<Refusal> {
-        self.misplaced(rule)?;
+        self.placement_advice(rule)?;
         let slots = [&self.header, &self.query, &self.bearer];
-        let kinds = [
-            Some(CredentialKind::Key),
-            rule.token.then_some(CredentialKind::Token),
-        ];
-        let is_somewhere = |kind| slots.iter().any(|slot| slot.of_kind(kind).is_some());
-        let everywhere = kinds.into_iter().flatten().all(is_somewhere);
-        Some(if everywhere {
+        let is_presented = |kind| slots.iter().any(|slot| slot.of_kind(kind).is_some());
+        let has_key = is_presented(CredentialKind::Key);
+        let has_token = !rule.token || is_presented(CredentialKind::Token);
+        Some(if has_key && has_token {
             Refusal::Elsewhere
         } else {
             Refusal::Missing

@@ -23,7 +23,7 @@ pub type FormRequest<Q> = CheckedRequest<FormGuard, Q>;
 pub struct FormGuard {
     app: App,
     params: Params,
-    /// Name and token. `None` if no form can have them.
+    /// Name and token in the request. `None` if no form can have them.
     claimed: Option<(LinkName, TokenHash)>,
 }
 
@@ -73,7 +73,7 @@ impl Guard for FormGuard {
     }
 
     fn is_known(&self, reader: &Reader) -> bool {
-        self.app.store().knows(&self.callers(reader))
+        self.app.store().recently_accepted(&self.callers(reader))
     }
 
     async fn check(&self, reader: &Reader, _: bool) -> Result<FormScope, RequestError> {
@@ -85,7 +85,7 @@ impl Guard for FormGuard {
             request::refuse_for(Refusal::Unknown);
             return Err(RequestError::NotFound);
         };
-        request::note(reader.instance().as_str(), "");
+        request::set_caller(reader.instance().as_str(), "");
         let limit = rate_limit::of_public(PublicRoute::Form, &directory.settings);
         self.app.store().accept(&callers, reader.instance(), limit);
         rate_limit::count(&self.app, reader.instance(), limit).await?;
@@ -101,13 +101,12 @@ impl Guard for FormGuard {
 impl FormGuard {
     /// Cache key of an accepted form.
     fn callers(&self, reader: &Reader) -> [String; 1] {
-        let claimed = self.claimed.as_ref();
-        let claimed = claimed.map(|(name, token)| format!("{name} {}", token.as_str()));
-        [format!(
-            "{} form {}",
-            reader.instance(),
-            claimed.unwrap_or_default()
-        )]
+        let instance = reader.instance();
+        let form = match &self.claimed {
+            Some((name, token)) => format!("{name} {}", token.as_str()),
+            None => String::new(),
+        };
+        [format!("{instance} form {form}")]
     }
 }
 

@@ -72,21 +72,24 @@ impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
     }
 
     async fn reader(&self) -> Result<Reader, RequestError> {
-        self.target().await.map_err(|refused| self.explained(refused))
+        self.reader_of_target()
+            .await
+            .map_err(|refused| self.explained(refused))
     }
 
     fn is_known(&self, reader: &Reader) -> bool {
-        let known = |placement| {
-            self.app
-                .store()
-                .knows(&self.callers(reader.instance(), placement))
+        // The placement is a setting of the instance, which has not been read yet.
+        let is_known_under = |placement| {
+            let callers = self.callers(reader.instance(), placement);
+            self.app.store().recently_accepted(&callers)
         };
-        CredentialPlacement::ALL.into_iter().any(known)
+        CredentialPlacement::ALL.into_iter().any(is_known_under)
     }
 
     async fn check(&self, reader: &Reader, colleagues: bool) -> Result<Scope, RequestError> {
-        let checked = self.judge(reader, colleagues).await;
+        let checked = self.authorize(reader, colleagues).await;
         if let Err(RequestError::Unauthorized) = checked {
+            // Both placements, because the caller may be cached under either.
             for placement in CredentialPlacement::ALL {
                 self.app
                     .store()
@@ -111,7 +114,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
     }
 
     /// The reader of the instance that the request names.
-    async fn target(&self) -> Result<Reader, RequestError> {
+    async fn reader_of_target(&self) -> Result<Reader, RequestError> {
         let instance = self.instance().await?;
         if self.presented.claims(P::RULE).secrets().is_empty() {
             // A malformed credential is rejected without a read (C-3).
@@ -125,24 +128,26 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         Ok(self.app.store().reader_for(instance, caller))
     }
 
-    /// Adds to a 401 the right places of misplaced or absent credentials.
+    /// Adds to a 401 the right places of misplaced or absent credentials, and sets its reason for the log. Other errors
+    /// are unchanged.
     fn explained(&self, refused: RequestError) -> RequestError {
-        if matches!(refused, RequestError::Unauthorized) {
-            // Unless a credential that was found has its own reason.
-            let misplaced = self.presented.misplacement(P::RULE);
-            request::refuse_for(misplaced.unwrap_or(Refusal::Unknown));
+        if !matches!(refused, RequestError::Unauthorized) {
+            return refused;
         }
-        match (refused, self.presented.misplaced(P::RULE)) {
-            (RequestError::Unauthorized, Some(places)) => RequestError::Misplaced(places),
-            (refused, _) => refused,
+        // Keeps the reason of a credential that was found.
+        let misplacement = self.presented.misplacement(P::RULE);
+        request::refuse_for(misplacement.unwrap_or(Refusal::Unknown));
+        match self.presented.placement_advice(P::RULE) {
+            Some(advice) => RequestError::Misplaced(advice),
+            None => refused,
         }
     }
 
     /// Returns the instance named by `i`. If `i` is absent or blank and the endpoint allows it, returns the
     /// credential's own instance. This takes one more round trip unless the process knows the credential.
     async fn instance(&self) -> Result<InstanceName, RequestError> {
-        let absent = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
-        if !P::RULE.own_instance || !self.params.one("i").is_ok_and(absent) {
+        let is_blank = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
+        if !P::RULE.own_instance || !self.params.one("i").is_ok_and(is_blank) {
             return instance(&self.params);
         }
         let claims = self.presented.claims(P::RULE);
@@ -151,40 +156,42 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         own.ok_or(RequestError::Unauthorized)
     }
 
-    async fn judge(&self, reader: &Reader, colleagues: bool) -> Result<Scope, RequestError> {
+    /// Checks the credentials, their user and the rate limit, in this order. With `needs_colleagues`, the viewer gets
+    /// the members of the user's department, which are read concurrently if this process knows the caller.
+    async fn authorize(&self, reader: &Reader, needs_colleagues: bool) -> Result<Scope, RequestError> {
         let claims = self.presented.claims(P::RULE);
-        let expected = async {
-            if colleagues && self.is_known(reader) {
+        let credentials = read_credentials(self.app.store(), reader.instance(), &claims);
+        let expected_members = async {
+            if needs_colleagues && self.is_known(reader) {
                 return reader.expected_members().await;
             }
             Ok(Members::default())
         };
-        let presented = found(self.app.store(), reader.instance(), &claims);
-        let (presented, expected) = tokio::join!(presented, expected);
-        let (found, stored) = presented?;
+        let (credentials, expected_members) = tokio::join!(credentials, expected_members);
+        let (found, stored) = credentials?;
         let placement = stored.directory.settings.credential_placement();
         let claimed = claims.under(placement).unwrap_or_default();
-        let first = self.opened_by(reader.instance(), claimed, &found);
+        let first = self.first_valid(reader.instance(), claimed, &found);
         let first = first.ok_or(RequestError::Unauthorized)?;
         if !stored.directory.is_open() {
             return Err(refused(Refusal::Suspended));
         }
-        let standing = reader.standing(&stored, first).await?;
+        let membership = reader.membership(&stored, first).await?;
         let directory = Arc::new(stored.directory);
-        let viewer = standing.and_then(|standing| Viewer::new(directory.clone(), first.user, standing));
-        let viewer = viewer.ok_or_else(|| refused(Refusal::Inactive))?;
-        request::note(reader.instance().as_str(), &first.id);
+        let viewer = membership.and_then(|membership| Viewer::new(directory.clone(), first.user, membership));
+        let mut viewer = viewer.ok_or_else(|| refused(Refusal::Inactive))?;
+        request::set_caller(reader.instance().as_str(), &first.id);
         // The first of several credentials is an API key, which has the limit.
         let limit = rate_limit::of_key(first, &viewer.directory().settings);
         let callers = self.callers(reader.instance(), placement);
         self.app.store().accept(&callers, reader.instance(), limit);
         rate_limit::count(&self.app, reader.instance(), limit).await?;
-        let viewer = if colleagues {
+        if needs_colleagues {
             let standings = stored.standings.as_ref();
-            reader.among_colleagues(viewer, standings, expected?).await?
-        } else {
-            viewer
-        };
+            viewer = reader
+                .with_department_members(viewer, standings, expected_members?)
+                .await?;
+        }
         Ok(Scope {
             viewer,
             store: Writer::of_request(self.app.store(), reader.clone(), directory),
@@ -193,21 +200,21 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
     }
 
     /// The record of the first credential, if all of them are valid for the instance and belong to one user.
-    fn opened_by<'f>(
+    fn first_valid<'f>(
         &self,
         instance: &InstanceName,
         claimed: &[&Secret],
         found: &'f FoundCredentials,
     ) -> Option<&'f Credential> {
-        let opened = claimed.iter().map(|secret| self.opens(instance, secret, found));
-        let opened = opened.collect::<Option<Vec<_>>>()?;
-        let first = *opened.first()?;
-        let same_user = opened.iter().all(|credential| credential.user == first.user);
-        same_user.then_some(first)
+        let records = claimed.iter().map(|secret| self.valid(instance, secret, found));
+        let records = records.collect::<Option<Vec<_>>>()?;
+        let first = *records.first()?;
+        let is_same_user = records.iter().all(|credential| credential.user == first.user);
+        is_same_user.then_some(first)
     }
 
-    /// The record of a credential, if it is valid for the instance now.
-    fn opens<'f>(
+    /// The record of a credential, if it is valid for the instance now. Otherwise sets the reason for the log.
+    fn valid<'f>(
         &self,
         instance: &InstanceName,
         secret: &Secret,
@@ -215,6 +222,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
     ) -> Option<&'f Credential> {
         let credential = found.get(&secret.hash())?;
         let has_expired = |expires| self.app.environment().now() >= expires;
+        // A credential of another instance is refused for this reason, even if it has expired or was revoked.
         let reason = if credential.kind != secret.kind() {
             Refusal::Unknown
         } else if credential.instance != *instance {
@@ -233,7 +241,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
 
 /// The credentials that exist, and the directory. Reads the first two credentials with the directory, and a third one only if
 /// these exist and the instance's placement requires it, so an unknown caller costs at most 4 units (C-86).
-async fn found(
+async fn read_credentials(
     store: &Store,
     instance: &InstanceName,
     claims: &Claims<'_>,

@@ -126,6 +126,11 @@ impl<G: Guard, Q: Prefetch> FromRequest<App> for CheckedRequest<G, Q> {
     }
 }
 
+/// Checks the caller and runs the query's first reads concurrently.
+///
+/// # Errors
+/// The first of: `i`, credentials, rate limit, query, permission, and a failed read. [`Guard::precedes_query`] may
+/// move an error of the caller after that of the query.
 async fn check<G: Guard, Q: Prefetch>(
     guard: G,
     query: Result<Q, Q::Error>,
@@ -134,14 +139,14 @@ async fn check<G: Guard, Q: Prefetch>(
     let (reader, query) = match (reader, query) {
         (Ok(reader), Ok(query)) => (reader, query),
         (Ok(reader), Err(invalid)) => {
+            // Only a caller with valid credentials gets the error in the query.
             let refused = guard.check(&reader, Q::NEEDS_COLLEAGUES).await.err();
-            return Err(first(refused.filter(G::precedes_query), invalid));
+            return Err(preceding_error::<G, _>(refused, invalid));
         }
-        (Err(refused), Err(invalid)) => {
-            return Err(first(Some(refused).filter(G::precedes_query), invalid));
-        }
+        (Err(refused), Err(invalid)) => return Err(preceding_error::<G, _>(Some(refused), invalid)),
         (Err(refused), Ok(_)) => return Err(refused.into()),
     };
+    // The query's reads pass a gate, which limits them until the check has ended.
     let (keeper, unchecked) = reader.unchecked(guard.is_known(&reader));
     // Boxed, because the future is large and part of every handler's future.
     let checked = Box::pin(async {
@@ -150,14 +155,19 @@ async fn check<G: Guard, Q: Prefetch>(
         checked
     });
     let (scope, found) = tokio::join!(checked, query.prefetch(&unchecked));
+    // An error of the check precedes one of the reads, which the closed gate may have caused.
     let scope = scope?;
     G::permit(&scope)?;
     let found = found.map_err(RequestError::from)?;
     Ok(CheckedRequest { scope, query, found })
 }
 
-fn first<E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E {
-    refused.map_or(invalid, E::from)
+/// The error of the caller if there is one that precedes the query, else that of the query.
+fn preceding_error<G: Guard, E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E {
+    match refused {
+        Some(refused) if G::precedes_query(&refused) => refused.into(),
+        _ => invalid,
+    }
 }
 
 /// The head of the directory of an instance that answers public requests. `None` for an instance that is suspended or
@@ -174,10 +184,9 @@ async fn open_directory(reader: &Reader) -> Result<Option<DirectoryHead>, StoreE
 
 /// The instance named by `i`. An invalid name is treated like an instance that does not exist.
 fn instance(params: &Params) -> Result<InstanceName, RequestError> {
-    let name = params
-        .one("i")
-        .ok()
-        .flatten()
-        .filter(|name| !name.trim().is_empty());
-    InstanceName::parse(name.ok_or(RequestError::Instance)?).ok_or(RequestError::Unauthorized)
+    // A repeated `i` is an error like an absent one.
+    let name = params.one("i").ok().flatten();
+    let name = name.filter(|name| !name.trim().is_empty());
+    let name = name.ok_or(RequestError::Instance)?;
+    InstanceName::parse(name).ok_or(RequestError::Unauthorized)
 }

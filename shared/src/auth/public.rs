@@ -58,14 +58,14 @@ pub struct PublicScope {
     /// The store, limited to the instance.
     pub store: Writer,
     environment: Environment,
-    left: Option<Allowance>,
+    allowance: Option<Allowance>,
 }
 
 impl PublicScope {
     /// Adds the rate-limit headers to the response. Call it only for an existing link.
     pub fn show_limit(&self) {
-        if let Some(left) = self.left {
-            request::limited(left);
+        if let Some(allowance) = self.allowance {
+            request::set_allowance(allowance);
         }
     }
 
@@ -92,7 +92,7 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
     }
 
     fn is_known(&self, reader: &Reader) -> bool {
-        self.app.store().knows(&[caller::<E>(reader)])
+        self.app.store().recently_accepted(&[caller::<E>(reader)])
     }
 
     /// Accepts a request to an existing instance within its rate limit (C-9).
@@ -102,14 +102,14 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
             self.app.store().refuse(&callers);
             return Err(RequestError::Unauthorized);
         };
-        request::note(reader.instance().as_str(), "");
+        request::set_caller(reader.instance().as_str(), "");
         let limit = rate_limit::of_public(E::ROUTE, &directory.settings);
         self.app.store().accept(&callers, reader.instance(), limit);
-        let left = rate_limit::count_unseen(&self.app, reader.instance(), limit).await?;
+        let allowance = rate_limit::count_without_headers(&self.app, reader.instance(), limit).await?;
         Ok(PublicScope {
             store: Writer::of_request(self.app.store(), reader.clone(), Arc::new(directory)),
             environment: self.app.environment().clone(),
-            left,
+            allowance,
         })
     }
 

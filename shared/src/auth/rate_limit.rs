@@ -38,8 +38,8 @@ pub async fn count(
     instance: &InstanceName,
     limit: (Budget<'_>, Option<Rate>),
 ) -> Result<(), RequestError> {
-    if let Some(left) = count_unseen(app, instance, limit).await? {
-        request::limited(left);
+    if let Some(allowance) = count_without_headers(app, instance, limit).await? {
+        request::set_allowance(allowance);
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ pub async fn count(
 ///
 /// # Errors
 /// [`RequestError::Limited`] if the limit is reached.
-pub async fn count_unseen(
+pub async fn count_without_headers(
     app: &App,
     instance: &InstanceName,
     (budget, limit): (Budget<'_>, Option<Rate>),
@@ -61,7 +61,8 @@ pub async fn count_unseen(
     if spent.admitted {
         return Ok(Some(spent.allowance));
     }
-    request::limited(spent.allowance);
+    // A 429 always has the headers.
+    request::set_allowance(spent.allowance);
     request::refuse_for(Refusal::Limit);
     Err(RequestError::Limited)
 }

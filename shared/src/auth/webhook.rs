@@ -41,7 +41,8 @@ impl Guard for WebhookGuard {
     type Scope = WebhookScope;
 
     fn of(request: RawRequest, app: &App) -> Self {
-        // The header takes precedence over the query (C-75). A repeated or non-text header is a wrong secret.
+        // The header takes precedence over the query (C-75). A repeated or non-text header is a wrong secret, even if
+        // the query has the right one.
         let mut headers = request
             .headers
             .get_all("x-voip-signature")
@@ -69,7 +70,7 @@ impl Guard for WebhookGuard {
         let callers = self.callers(reader);
         callers
             .into_iter()
-            .any(|caller| self.app.store().knows(&[caller]))
+            .any(|caller| self.app.store().recently_accepted(&[caller]))
     }
 
     /// Accepts the call if the instance has no secret or this one, within its rate limit (C-9). A wrong secret is not
@@ -83,7 +84,7 @@ impl Guard for WebhookGuard {
             self.app.store().refuse(&[signed, open]);
             return Err(self.explained(RequestError::Unauthorized));
         };
-        request::note(reader.instance().as_str(), "");
+        request::set_caller(reader.instance().as_str(), "");
         let limit = rate_limit::of_webhook(&directory.settings);
         let caller = if directory.settings.is_webhook_open() {
             open
@@ -99,24 +100,22 @@ impl Guard for WebhookGuard {
 }
 
 impl WebhookGuard {
-    /// Adds the place of the secret to the 401 of a call without one. It does so for every instance, so that the
-    /// response reveals nothing (C-103).
+    /// Adds the place of the secret to the 401 of a call without one, and sets the reason of a 401 for the log. It
+    /// does so for every instance, so that the response reveals nothing (C-103).
     fn explained(&self, refused: RequestError) -> RequestError {
-        let absent = self.secret.as_deref().is_none_or(str::is_empty);
-        if matches!(refused, RequestError::Unauthorized) {
-            request::refuse_for(if absent {
-                Refusal::Missing
-            } else {
-                Refusal::Unknown
-            });
+        if !matches!(refused, RequestError::Unauthorized) {
+            return refused;
         }
-        match refused {
-            RequestError::Unauthorized if absent => RequestError::Misplaced(ADVICE.to_owned()),
-            refused => refused,
+        let has_secret = self.secret.as_deref().is_some_and(|secret| !secret.is_empty());
+        if has_secret {
+            request::refuse_for(Refusal::Unknown);
+            return refused;
         }
+        request::refuse_for(Refusal::Missing);
+        RequestError::Misplaced(ADVICE.to_owned())
     }
 
-    /// Cache keys of an accepted call: one without secret, for instances that have none, and one with a digest of the
+    /// Cache keys of an accepted call: first that with a digest of the secret, then that for instances without a
     /// secret.
     fn callers(&self, reader: &Reader) -> [String; 2] {
         let digest = hex(&Sha256::digest(self.secret.as_deref().unwrap_or_default()));

@@ -19,13 +19,14 @@ const LEVEL: u32 = 1;
 /// Whether a request accepts gzip. Names match without regard to case. The weight 0 refuses a coding, and an explicit
 /// name takes precedence over `*`.
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let listed = headers.get_all(header::ACCEPT_ENCODING).iter();
-    let listed = listed.filter_map(|value| value.to_str().ok());
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    // Whether gzip by name, and every coding by `*`, are accepted; `None` if the request does not list them.
     let (mut named, mut any) = (None, None);
-    for coding in listed.flat_map(|value| value.split(',')) {
+    for coding in values.flat_map(|value| value.split(',')) {
         let mut parts = coding.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let accepted = parts.all(|parameter| !refuses(parameter));
+        let accepted = parts.all(|parameter| !is_zero_weight(parameter));
         if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") {
             named = Some(accepted);
         } else if name == "*" {
@@ -35,8 +36,8 @@ pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     named.or(any).unwrap_or(false)
 }
 
-/// Whether a parameter is a weight that is not a positive number.
-fn refuses(parameter: &str) -> bool {
+/// Whether a parameter is a weight, `q=`, that is not a positive number.
+fn is_zero_weight(parameter: &str) -> bool {
     match parameter.split_once('=') {
         Some((name, weight)) if name.trim().eq_ignore_ascii_case("q") => {
             !weight.trim().parse().is_ok_and(|weight: f32| weight > 0.0)

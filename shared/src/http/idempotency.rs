@@ -51,11 +51,12 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadId
         (None, _) => Ok(None),
         (Some(key), None) => {
             let key = key.to_str().map_err(|_| BadIdempotencyKey)?;
-            if !(1..=MAX_CHARACTERS).contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic())
-            {
-                return Err(BadIdempotencyKey);
+            let is_visible = key.bytes().all(|byte| byte.is_ascii_graphic());
+            if is_visible && (1..=MAX_CHARACTERS).contains(&key.len()) {
+                Ok(Some(key))
+            } else {
+                Err(BadIdempotencyKey)
             }
-            Ok(Some(key))
         }
         _ => Err(BadIdempotencyKey),
     }

@@ -35,20 +35,25 @@ pub fn json_that_fits<T: Serialize>(
 ) -> Response {
     let whole = json(&shown(usize::MAX));
     let bytes = http_body::Body::size_hint(whole.body()).lower();
-    let Some(over) = bytes.checked_sub(ANSWER_LIMIT + 1) else {
+    if bytes <= ANSWER_LIMIT {
         return whole;
-    };
+    }
+    let excess = bytes - ANSWER_LIMIT;
     let sizes = sizes();
-    let (mut left_out, mut cut, mut length) = (0, 0, sizes.iter().map(Vec::len).max().unwrap_or_default());
-    while length > 0 && left_out <= over {
+    let mut length = sizes.iter().map(Vec::len).max().unwrap_or_default();
+    let (mut omitted_bytes, mut omitted_items) = (0, 0);
+    while length > 0 && omitted_bytes < excess {
+        // Omits the last item of each list that is this long.
         length -= 1;
-        for item in sizes.iter().filter_map(|list| list.get(length)) {
-            left_out += *item as u64;
-            cut += 1;
+        for item_bytes in sizes.iter().filter_map(|list| list.get(length)) {
+            omitted_bytes += *item_bytes as u64;
+            omitted_items += 1;
         }
     }
     let mut answer = json(&shown(length));
-    answer.headers_mut().insert(ITEMS_CUT, HeaderValue::from(cut));
+    answer
+        .headers_mut()
+        .insert(ITEMS_CUT, HeaderValue::from(omitted_items));
     answer
 }
 

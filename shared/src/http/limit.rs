@@ -12,12 +12,12 @@ const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 /// Adds the rate-limit headers to a response, including an error. Adds none if the request had no limit.
 pub fn show(allowance: Option<Allowance>, answer: &mut Response) {
     let Some(allowance) = allowance else { return };
-    let too_many = answer.status() == StatusCode::TOO_MANY_REQUESTS;
+    let is_limited = answer.status() == StatusCode::TOO_MANY_REQUESTS;
     let headers = answer.headers_mut();
     headers.insert(LIMIT, allowance.limit.into());
     headers.insert(REMAINING, allowance.remaining.into());
     headers.insert(RESET, allowance.reset.into());
-    if too_many {
+    if is_limited {
         headers.insert(header::RETRY_AFTER, allowance.reset.into());
     }
 }

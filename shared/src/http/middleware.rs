@@ -24,31 +24,35 @@ use crate::traceparent::{self, Traceparent};
 const ITEMS_UNREADABLE: HeaderName = HeaderName::from_static("x-items-unreadable");
 /// Maximum bytes of a body (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
-/// Maximum bytes read of a body that is too large. A client that has sent its body can read the response.
+/// Maximum bytes read of a body that is too large. Many clients read the response only after they have sent the body.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
 
 /// Request id, in the header `x-request-id` and in the log.
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
 
-/// Handles a request before and after its handler. A response never contains the text of a panic.
-pub async fn edge(
+/// Runs a request's handler with a request id, limits, metrics and the headers of every response. Writes the log line.
+/// A response never contains the text of a panic.
+pub async fn handle(
     State((app, shape)): State<(App, ErrorFormat)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (began, cold) = (Stopwatch::start(), app.begins());
+    let (began, is_cold_start) = (Stopwatch::start(), app.takes_first_request());
     let id = app.environment().token();
     request.extensions_mut().insert(RequestId(id.clone()));
     let origin = request.headers().get(header::ORIGIN).cloned();
     let path = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     let accepts_gzip = compression::accepts_gzip(request.headers());
-    let (meter, trace) = (Meter::default(), Trace::of(&id, traced(request.headers())));
+    let (meter, trace) = (
+        Meter::default(),
+        Trace::of(&id, traceparent_of(request.headers())),
+    );
     let mut answer = if method == Method::OPTIONS {
         preflight()
     } else {
-        let work = AssertUnwindSafe(within_limit(request, next, shape)).catch_unwind();
+        let work = AssertUnwindSafe(run_handler(request, next, shape)).catch_unwind();
         // The panic hook has logged the panic.
         trace
             .follow(meter.measure(work))
@@ -56,7 +60,7 @@ pub async fn edge(
             .unwrap_or_else(|_| shape.answer(&Problem::Internal))
     };
     limit::show(trace.allowance(), &mut answer);
-    dress(&app, &id, origin.as_ref(), answer.headers_mut());
+    add_common_headers(&app, &id, origin.as_ref(), answer.headers_mut());
     let mut answer = compression::compress(answer, accepts_gzip).await;
     let cost = meter.cost();
     let route = route(&method, path.as_ref(), answer.status());
@@ -65,19 +69,19 @@ pub async fn edge(
             .headers_mut()
             .insert(ITEMS_UNREADABLE, cost.unreadable.len().into());
     }
-    log(&id, &route, &trace, answer.status(), began, cold, &cost);
+    log(&id, &route, &trace, answer.status(), began, is_cold_start, &cost);
     answer.extensions_mut().insert(cost);
     answer
 }
 
 /// The caller's trace, if its header is valid.
-fn traced(headers: &HeaderMap) -> Option<Traceparent> {
+fn traceparent_of(headers: &HeaderMap) -> Option<Traceparent> {
     let header = headers.get(traceparent::HEADER)?;
     Traceparent::parse(header.to_str().ok()?)
 }
 
 /// Adds the headers of every response (C-5).
-fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
+fn add_common_headers(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     if !is_page(headers) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
@@ -104,7 +108,7 @@ pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>
     };
     let (began, id) = (Stopwatch::start(), app.environment().token());
     let mut answer = ErrorFormat::Error.plain(&refusal);
-    dress(app, &id, None, answer.headers_mut());
+    add_common_headers(app, &id, None, answer.headers_mut());
     log(
         &id,
         "other",
@@ -117,12 +121,14 @@ pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>
     Some(answer)
 }
 
-async fn within_limit(request: Request, next: Next, shape: ErrorFormat) -> Response {
+/// Reads the whole body, runs the handler, and writes its error in the format of the group. A body or a response that
+/// is too large is an error.
+async fn run_handler(request: Request, next: Next, shape: ErrorFormat) -> Response {
     let (parts, body) = request.into_parts();
     if is_far_too_large(&parts.headers) {
         return shape.answer(&Problem::TooLarge);
     }
-    let mut answer = match read(body).await {
+    let mut answer = match read_body(body).await {
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Err(refusal) => return shape.answer(&refusal),
     };
@@ -146,7 +152,8 @@ fn is_far_too_large(headers: &HeaderMap) -> bool {
     length > MAX_DRAINED || (length > BODY_LIMIT && headers.contains_key(header::EXPECT))
 }
 
-async fn read(mut body: Body) -> Result<Bytes, Problem> {
+/// The whole body. A body over [`BODY_LIMIT`] is read up to [`MAX_DRAINED`] and discarded.
+async fn read_body(mut body: Body) -> Result<Bytes, Problem> {
     let (mut bytes, mut length) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Problem::Invalid("body: broke off".to_owned()))?;
@@ -192,7 +199,15 @@ fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow
 
 /// Writes the log line of a request, which also contains its metrics. The line never contains a secret, phone number,
 /// address, query string or body.
-fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
+fn log(
+    id: &str,
+    route: &str,
+    trace: &Trace,
+    status: StatusCode,
+    began: Stopwatch,
+    is_cold_start: bool,
+    cost: &Cost,
+) {
     let (caller, refused) = (trace.caller(), trace.refused());
     tracing::info!(
         target: telemetry::REQUEST,
@@ -204,7 +219,7 @@ fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatc
         status = status.as_u16(),
         refused = refused.as_deref(),
         milliseconds = began.milliseconds(),
-        cold_start = u8::from(cold),
+        cold_start = u8::from(is_cold_start),
         calls = cost.calls.len(),
         round_trips = cost.round_trips,
         read_units = cost.read_units(),

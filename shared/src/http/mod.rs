@@ -92,8 +92,8 @@ impl App {
         &self.0.origins
     }
 
-    /// Whether this request is the first of the process (a cold start).
-    fn begins(&self) -> bool {
+    /// Whether this call is the first one, for the first request of the process (a cold start).
+    fn takes_first_request(&self) -> bool {
         !self.0.warm.swap(true, Ordering::Relaxed)
     }
 }
@@ -125,7 +125,7 @@ impl RouteGroup {
 
 /// The routes of one or more groups inside the middleware. Other paths are 404.
 pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
-    let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::edge);
+    let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::handle);
     let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {
         // This fallback is not in the middleware, because axum adds the header `allow` only to the fallback's response.
         let refuse = async move || shape.answer(&Problem::MethodNotAllowed);

@@ -69,8 +69,8 @@ pub fn policy(text: &str, connect: &str) -> String {
 /// The contents of the elements with this name. Their tags have no attributes.
 fn inline<'text>(text: &'text str, element: &str) -> impl Iterator<Item = &'text str> {
     let (open, close) = (format!("<{element}>"), format!("</{element}>"));
-    let rests: Vec<_> = text.split(&open).skip(1).collect();
-    rests
+    let after_open_tags: Vec<_> = text.split(&open).skip(1).collect();
+    after_open_tags
         .into_iter()
         .filter_map(move |rest| rest.split_once(&close).map(|(inner, _)| inner))
 }

@@ -94,18 +94,18 @@ impl Params {
         Ok(query.map(|query| Selection::parse(query, roots)).transpose()?)
     }
 
-    /// The size of a page in items, from 1 to `most`. `None` if absent or empty.
+    /// The size of a page in items, from 1 to `max`. `None` if absent or empty.
     ///
     /// # Errors
     /// [`InvalidField`] with `rule` if the number is out of range. [`InvalidField`] if the value is not a number or the
     /// parameter is repeated.
-    pub fn limit(&self, most: u16, rule: &'static str) -> Result<Option<u16>, InvalidField> {
+    pub fn limit(&self, max: u16, rule: &'static str) -> Result<Option<u16>, InvalidField> {
         let Some(limit) = self.whole("limit")? else {
             return Ok(None);
         };
         let limit = u16::try_from(limit)
             .ok()
-            .filter(|limit| (1..=most).contains(limit));
+            .filter(|limit| (1..=max).contains(limit));
         limit.map(Some).ok_or(InvalidField::new("limit", rule))
     }
 
@@ -125,15 +125,16 @@ impl Params {
 #[must_use]
 pub fn decoded(text: &[u8]) -> Vec<(String, String)> {
     let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
-    let parts = pairs.map(|pair| {
-        let end = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
-        (&pair[..end], pair.get(end + 1..).unwrap_or_default())
-    });
-    parts
-        .map(|(name, value)| (text_of(name), text_of(value)))
+    pairs
+        .map(|pair| {
+            let name_end = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
+            let value = pair.get(name_end + 1..).unwrap_or_default();
+            (text_of(&pair[..name_end]), text_of(value))
+        })
         .collect()
 }
 
+/// The text of a form-encoded name or value, in UTF-8 or else Latin-1.
 fn text_of(encoded: &[u8]) -> String {
     let spaced: Vec<_> = encoded
         .iter()

@@ -95,7 +95,7 @@ impl Problem {
     /// 413, 414, 422 or 431.
     fn reason(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Invalid(details) | Self::Forbidden(details) => Some(rule(details).into()),
+            Self::Invalid(details) | Self::Forbidden(details) => Some(loggable_rule(details).into()),
             Self::Other(status, body) if status.is_client_error() => {
                 body["error"].as_str().map(|code| code.to_owned().into())
             }
@@ -106,6 +106,7 @@ impl Problem {
         }
     }
 
+    /// The text of `error` or `msg`.
     fn text(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "Invalid request",
@@ -137,28 +138,28 @@ impl ErrorFormat {
     /// The response that reports a problem. Also records the reason for the log. Groups without a 403 respond with a
     /// 400.
     #[must_use]
-    pub fn answer(self, refusal: &Problem) -> Response {
+    pub fn answer(self, problem: &Problem) -> Response {
         if let (Self::Fixed | Self::OpportunityList | Self::Message, Problem::Forbidden(details)) =
-            (self, refusal)
+            (self, problem)
         {
             return self.answer(&Problem::Invalid(details.clone()));
         }
-        if let Some(reason) = refusal.reason() {
+        if let Some(reason) = problem.reason() {
             request::refuse(reason);
         }
-        let mut answer = (refusal.status(), Json(self.body(refusal))).into_response();
-        let details = self.details_in_header(refusal).and_then(header);
+        let mut answer = (problem.status(), Json(self.body(problem))).into_response();
+        let details = self.details_in_header(problem).and_then(header);
         let headers = answer.headers_mut();
         headers.extend(details.map(|text| (DETAILS, text)));
-        if *refusal == Problem::Busy {
+        if *problem == Problem::Busy {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         answer
     }
 
-    /// The details of a refusal whose body spec.md fixes.
-    fn details_in_header(self, refusal: &Problem) -> Option<&str> {
-        match (self, refusal) {
+    /// The details of a problem whose body spec.md fixes.
+    fn details_in_header(self, problem: &Problem) -> Option<&str> {
+        match (self, problem) {
             (Self::Fixed | Self::OpportunityList, Problem::Invalid(details))
             | (Self::OpportunityList | Self::CallWebhook, Problem::Misplaced(details)) => Some(details),
             _ => None,
@@ -166,30 +167,31 @@ impl ErrorFormat {
     }
 
     /// A response with a serialized body and no headers, outside of any request. Records no reason for the log.
-    pub(super) fn plain(self, refusal: &Problem) -> http::Response<Bytes> {
-        let mut answer = http::Response::new(self.body(refusal).to_string().into());
-        *answer.status_mut() = refusal.status();
+    pub(super) fn plain(self, problem: &Problem) -> http::Response<Bytes> {
+        let mut answer = http::Response::new(self.body(problem).to_string().into());
+        *answer.status_mut() = problem.status();
         answer
     }
 
-    fn body(self, refusal: &Problem) -> Value {
-        match (self, refusal) {
+    /// The body of the response in this format.
+    fn body(self, problem: &Problem) -> Value {
+        match (self, problem) {
             (_, Problem::Other(_, body)) => body.clone(),
             (Self::Error, Problem::Invalid(details)) => {
-                json!({ "error": refusal.text(), "details": shorten(details) })
+                json!({ "error": problem.text(), "details": shorten(details) })
             }
             (Self::Error | Self::Fixed, Problem::Misplaced(details)) => {
-                json!({ "error": refusal.text(), "details": details })
+                json!({ "error": problem.text(), "details": details })
             }
-            (Self::Error, Problem::NoRoute) => json!({ "error": refusal.text(), "details": "no such route" }),
-            (Self::Error | Self::Fixed | Self::OpportunityList, _) => json!({ "error": refusal.text() }),
+            (Self::Error, Problem::NoRoute) => json!({ "error": problem.text(), "details": "no such route" }),
+            (Self::Error | Self::Fixed | Self::OpportunityList, _) => json!({ "error": problem.text() }),
             (Self::Message, Problem::Invalid(details)) => json!({ "msg": shorten(details) }),
             // The handler writes its own 400s. The only other one is an incomplete body.
             (Self::CallWebhook, Problem::Invalid(_)) => {
                 json!({ "msg": "invalid_body", "err": { "instancePath": "", "keyword": "parse", "message": "must be JSON" } })
             }
             (Self::Message, Problem::Misplaced(details)) => {
-                json!({ "msg": refusal.text(), "details": details })
+                json!({ "msg": problem.text(), "details": details })
             }
             (Self::CallWebhook, Problem::Unauthorized | Problem::Misplaced(_)) => {
                 json!({ "msg": "unauthorized" })
@@ -197,28 +199,28 @@ impl ErrorFormat {
             (Self::CallWebhook, Problem::Internal | Problem::Busy) => {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
             }
-            (Self::Message | Self::CallWebhook, _) => json!({ "msg": refusal.text() }),
+            (Self::Message | Self::CallWebhook, _) => json!({ "msg": problem.text() }),
         }
     }
 }
 
-/// The rule in the details of a refusal, for the log. Omits the field's name, and replaces quoted text and numbers by
+/// The rule in the details of a problem, for the log. Omits the field's name, and replaces quoted text and numbers by
 /// `…`, because all of them may come from the caller. A rule that begins with `must` contains only its own numbers, so
 /// they remain.
-fn rule(details: &str) -> String {
-    let (quoted, rule) = match (details.find('"'), details.rfind('"')) {
+fn loggable_rule(details: &str) -> String {
+    let rule: Cow<'_, str> = match (details.find('"'), details.rfind('"')) {
         (Some(first), Some(last)) if first < last => {
-            (format!("{}…{}", &details[..first], &details[last + 1..]), None)
+            format!("{}…{}", &details[..first], &details[last + 1..]).into()
         }
-        _ => (String::new(), details.rsplit_once(": ").map(|(_, rule)| rule)),
+        _ => details.rsplit_once(": ").map_or(details, |(_, rule)| rule).into(),
     };
-    let rule = rule.unwrap_or(if quoted.is_empty() { details } else { &quoted });
     if rule.starts_with("must ") {
-        return rule.to_owned();
+        return rule.into_owned();
     }
     let mut masked = String::with_capacity(rule.len());
     for character in rule.chars() {
         match character {
+            // One `…` for all digits of a number.
             '0'..='9' if masked.ends_with('…') => {}
             '0'..='9' => masked.push('…'),
             other => masked.push(other),

@@ -74,11 +74,11 @@ impl Store {
             outcome.inspect_err(|error| log_failure(&name, "copies", error))
         });
         let mut rounds = stream::iter(rounds).buffer_unordered(INSTANCES);
-        let mut tally = JobOutcome::default();
+        let mut outcomes = JobOutcome::default();
         while let Some(outcome) = rounds.next().await {
-            tally.note(outcome);
+            outcomes.note(outcome);
         }
-        tally.result()
+        outcomes.result()
     }
 }
 
@@ -99,9 +99,11 @@ impl Writer {
         self.refresh_round(&round).await
     }
 
+    /// Processes the markers page by page until the round is over or too many failed. Returns the number of leads whose
+    /// copies were written.
     async fn refresh_round(&self, round: &Round<'_>) -> Result<u64, StoreError> {
-        let mut tally = JobOutcome::default();
-        let mut pages = Pages::of(KeyRange::whole(self.keys().notices()));
+        let mut outcomes = JobOutcome::default();
+        let mut pages = Pages::of(KeyRange::whole(self.keys().stale_markers()));
         while let Some(mut items) = pages.next(&self.reader().table).await? {
             note_age(&items, self.reader().environment.now());
             self.shuffle(&mut items);
@@ -110,16 +112,16 @@ impl Writer {
             let mut failures = 0;
             while let Some(outcome) = leads.next().await {
                 failures += usize::from(outcome.is_err());
-                tally.note(outcome);
+                outcomes.note(outcome);
                 if failures == MAX_FAILURES {
-                    return tally.result();
+                    return outcomes.result();
                 }
             }
             if self.is_over(round) {
                 break;
             }
         }
-        tally.result()
+        outcomes.result()
     }
 
     /// Shuffles markers, so that short rounds do not always omit the same leads, and writes are spread over the
@@ -131,12 +133,14 @@ impl Writer {
         }
     }
 
+    /// Whether the round begins no more leads.
     fn is_over(&self, round: &Round<'_>) -> bool {
         round
             .until
             .is_some_and(|until| self.reader().environment.now() >= until)
     }
 
+    /// Waits for a permit, and processes a marker unless the round is over.
     async fn process_in_time(&self, item: Item, round: &Round<'_>) -> Result<u64, StoreError> {
         let _permit = round.permits.acquire().await;
         if self.is_over(round) {
@@ -145,33 +149,36 @@ impl Writer {
         Box::pin(self.process(&item, round.grace)).await
     }
 
-    /// Processes a marker. Returns 1 if copies were written.
+    /// Processes a marker: writes the copies of its lead, or deletes the marker some time after they are written.
+    /// Returns 1 if copies were written.
     async fn process(&self, item: &Item, grace: u32) -> Result<u64, StoreError> {
         let key = key_of(item)?;
-        let notice = match StaleMarker::read(item) {
-            Ok(notice) => notice,
-            Err(error) if key::noticed(&key).is_none() => {
-                return self.or_set_aside(&key, Err(error)).await;
+        let marker = match StaleMarker::read(item) {
+            Ok(marker) => marker,
+            // Without a lead in its key, it cannot be rewritten.
+            Err(error) if key::stale_marker_lead(&key).is_none() => {
+                return self.or_quarantine(&key, Err(error)).await;
             }
-            Err(_) => match self.renewed(&key, item).await? {
-                Some(renewed) => renewed,
+            Err(_) => match self.rewrite_marker(&key, item).await? {
+                Some(rewritten) => rewritten,
                 None => return Ok(0),
             },
         };
-        counters::count(|counters| counters.erasures += u64::from(notice.deleted));
-        if notice.stuck > 0 && notice.stuck == notice.version {
+        counters::count(|counters| counters.erasures += u64::from(marker.deleted));
+        if marker.is_stuck() {
             return Ok(0);
         }
         // Requests that may still show a deleted lead must have ended.
-        let grace = if notice.deleted { GRACE } else { grace };
-        let is_written = notice.version == notice.written;
+        let grace = if marker.deleted { GRACE } else { grace };
+        let is_written = marker.version == marker.written;
         let transaction = if is_written {
-            self.cleared(&notice, grace)
+            self.deletion_if_due(&marker, grace)
         } else {
             counters::count(|counters| counters.copies += 1);
-            match self.refresh_noticed(&notice, grace).await {
+            match self.refresh_marked(&marker, grace).await {
+                // A repetition would fail in the same way.
                 Err(error) => match error.lasting() {
-                    Some(kind) => self.stick(&notice, kind),
+                    Some(kind) => self.record_stuck(&marker, kind),
                     None => return Err(error),
                 },
                 Ok(transaction) => transaction,
@@ -182,133 +189,139 @@ impl Writer {
         Ok(u64::from(!is_written))
     }
 
-    /// Replaces an unreadable marker; `None` if another process did.
-    async fn renewed(&self, key: &Key, item: &Item) -> Result<Option<StaleMarker>, StoreError> {
-        let Some(lead) = key::noticed(key) else {
+    /// Replaces an unreadable marker by one of the lead in its key, which causes a refresh. `None` if the key names no
+    /// lead or another process changed the marker.
+    async fn rewrite_marker(&self, key: &Key, item: &Item) -> Result<Option<StaleMarker>, StoreError> {
+        let Some(lead) = key::stale_marker_lead(key) else {
             return Ok(None);
         };
         self.reader()
             .log_unreadable(key, "notice", "an unreadable stale marker is rewritten");
-        let mark = self.reader().table.get(&self.keys().erasure(lead)).await?;
-        let mut fresh = marked_at(self.reader().environment.now());
-        fresh.insert("v".to_owned(), n(1));
-        if mark.is_some() || item.contains_key(DELETED) {
-            fresh.insert(DELETED.to_owned(), n(1));
+        let tombstone = self.reader().table.get(&self.keys().tombstone(lead)).await?;
+        let mut new = marked_at(self.reader().environment.now());
+        new.insert("v".to_owned(), n(1));
+        if tombstone.is_some() || item.contains_key(DELETED) {
+            new.insert(DELETED.to_owned(), n(1));
         }
         let mut transaction = Transaction::default();
-        transaction.put(key.clone(), fresh.clone(), as_read(item));
+        transaction.put(key.clone(), new.clone(), as_read(item));
         if !self.table.try_commit(transaction).await? {
             return Ok(None);
         }
-        StaleMarker::read(&key.complete(fresh)).map(Some)
+        StaleMarker::read(&key.complete(new)).map(Some)
     }
 
-    /// Records in a marker that a record of its lead is unreadable. It remains valid for readers.
-    fn stick(&self, notice: &StaleMarker, kind: &'static str) -> Transaction {
+    /// The write that records in a marker that a record of its lead is unreadable. The marker remains valid for
+    /// readers.
+    fn record_stuck(&self, marker: &StaleMarker, kind: &'static str) -> Transaction {
         self.reader()
-            .log_unreadable(&notice.key, kind, "a lead is set aside");
+            .log_unreadable(&marker.key, kind, "a lead is set aside");
         let mut transaction = Transaction::default();
         let stuck = Item::from([
-            (STUCK.to_owned(), n(notice.version)),
+            (STUCK.to_owned(), n(marker.version)),
             (UNREADABLE.to_owned(), s(kind)),
         ]);
-        transaction.update(notice.key.clone(), "v", 0, stuck, notice.unchanged_marker());
+        transaction.update(marker.key.clone(), "v", 0, stuck, marker.if_unchanged());
         transaction
     }
 
-    /// Writes the copies of a marked lead. Returns the write that records this in the marker or deletes it.
-    /// The lead's version is checked too, because a marker that was deleted and set again looks the same.
-    async fn refresh_noticed(&self, notice: &StaleMarker, grace: u32) -> Result<Transaction, StoreError> {
-        let lead = notice.lead;
-        if let Some(transaction) = self.without_copies(notice, grace).await? {
+    /// Writes the copies of a marked lead, and erases a deleted one. Returns the write that records this in the marker
+    /// or, with a `grace` of 0, deletes it. It checks the lead's version too, because a marker that was deleted and set
+    /// again looks the same. If a record is unreadable, the others are written and erased before the error is returned.
+    async fn refresh_marked(&self, marker: &StaleMarker, grace: u32) -> Result<Transaction, StoreError> {
+        let lead = marker.lead;
+        if let Some(transaction) = self.without_copies(marker, grace).await? {
             return Ok(transaction);
         }
         // Read after the marker, so it is at least as new as the change that set it.
         let record = self.reader().lead_record(lead).await?;
         let copied = self.refresh_copies_of(lead, record.as_ref()).await;
-        let is_done = copied
-            .as_ref()
-            .err()
-            .is_none_or(|error| error.lasting().is_some());
-        if record.is_none() && is_done {
+        let can_erase = match &copied {
+            Ok(()) => true,
+            Err(error) => error.lasting().is_some(),
+        };
+        if record.is_none() && can_erase {
             self.erase(lead).await?;
         }
         copied?;
         let mut transaction = Transaction::default();
         transaction.check(self.keys().lead(lead), unchanged(record.as_ref()));
         if grace == 0 {
-            self.end(&mut transaction, notice, notice.unchanged_marker());
+            self.delete_marker(&mut transaction, marker, marker.if_unchanged());
         } else {
-            self.note_written(&mut transaction, notice, notice.unchanged_marker());
+            self.note_written(&mut transaction, marker, marker.if_unchanged());
         }
         Ok(transaction)
     }
 
-    /// Like [`refresh_noticed`](Self::refresh_noticed), for a lead without opportunities. Reads neither its record,
+    /// Like [`refresh_marked`](Self::refresh_marked), for a lead without opportunities. Reads neither its record,
     /// which may be large, nor its version. Returns `None` if the lead has opportunities or was deleted, or if the
     /// marker may have been deleted and set again. One query.
     ///
     /// Later opportunities are copies of the lead as it is then, or of a change that sets the marker again.
     async fn without_copies(
         &self,
-        notice: &StaleMarker,
+        marker: &StaleMarker,
         grace: u32,
     ) -> Result<Option<Transaction>, StoreError> {
-        let Some(set) = notice.set.clone().filter(|_| !notice.deleted && grace > 0) else {
+        if marker.deleted || grace == 0 {
+            return Ok(None);
+        }
+        let Some(set) = marker.set.clone() else {
             return Ok(None);
         };
-        let links = KeyRange::head(self.keys().lead_opportunities(notice.lead), 1);
+        let links = KeyRange::head(self.keys().lead_opportunities(marker.lead), 1);
         if !self.reader().table.query(links).await?.items.is_empty() {
             return Ok(None);
         }
-        let same = Condition::Exactly {
-            has: Item::from([("v".to_owned(), n(notice.version)), (SET.to_owned(), set)]),
+        let if_not_set_again = Condition::Exactly {
+            has: Item::from([("v".to_owned(), n(marker.version)), (SET.to_owned(), set)]),
             lacks: Vec::new(),
         };
         let mut transaction = Transaction::default();
-        self.note_written(&mut transaction, notice, same);
+        self.note_written(&mut transaction, marker, if_not_set_again);
         Ok(Some(transaction))
     }
 
-    /// Records in a marker that its copies are written.
-    fn note_written(&self, transaction: &mut Transaction, notice: &StaleMarker, condition: Condition) {
+    /// Adds the write that records in a marker that its copies are written.
+    fn note_written(&self, transaction: &mut Transaction, marker: &StaleMarker, condition: Condition) {
         let written = Item::from([
-            (WRITTEN.to_owned(), n(notice.version)),
+            (WRITTEN.to_owned(), n(marker.version)),
             (
                 SINCE.to_owned(),
                 n(self.reader().environment.now().unix_seconds()),
             ),
         ]);
-        transaction.update(notice.key.clone(), "v", 0, written, condition);
+        transaction.update(marker.key.clone(), "v", 0, written, condition);
     }
 
     /// The writes that delete a marker. Empty unless its copies were written at least `grace` seconds ago.
-    fn cleared(&self, notice: &StaleMarker, grace: u32) -> Transaction {
+    fn deletion_if_due(&self, marker: &StaleMarker, grace: u32) -> Transaction {
         let mut transaction = Transaction::default();
-        let over = notice.since.saturating_add(u64::from(grace));
+        let due = marker.since.saturating_add(u64::from(grace));
         let now = u64::try_from(self.reader().environment.now().unix_seconds()).unwrap_or(0);
-        if now >= over {
+        if now >= due {
             let has = [
-                ("v", notice.version),
-                (WRITTEN, notice.written),
-                (SINCE, notice.since),
+                ("v", marker.version),
+                (WRITTEN, marker.written),
+                (SINCE, marker.since),
             ];
             let has = has.map(|(name, value)| (name.to_owned(), n(value)));
-            let unchanged_marker = Condition::Exactly {
+            let if_unchanged = Condition::Exactly {
                 has: Item::from(has),
                 lacks: Vec::new(),
             };
-            self.end(&mut transaction, notice, unchanged_marker);
+            self.delete_marker(&mut transaction, marker, if_unchanged);
         }
         transaction
     }
 
-    /// Deletes a marker, and the tombstone of a deleted lead.
-    fn end(&self, transaction: &mut Transaction, notice: &StaleMarker, unchanged_marker: Condition) {
-        if notice.deleted {
-            transaction.delete(self.keys().erasure(notice.lead), Condition::Always);
+    /// Adds the deletions of a marker and of the tombstone of a deleted lead.
+    fn delete_marker(&self, transaction: &mut Transaction, marker: &StaleMarker, if_unchanged: Condition) {
+        if marker.deleted {
+            transaction.delete(self.keys().tombstone(marker.lead), Condition::Always);
         }
-        transaction.delete(notice.key.clone(), unchanged_marker);
+        transaction.delete(marker.key.clone(), if_unchanged);
     }
 }
 

@@ -29,6 +29,8 @@ impl Writer {
         unreadable.result()
     }
 
+    /// Erases a lead from the meetings that link it. One query per batch of links, a batch of gets, and a transaction
+    /// for each meeting.
     async fn erase_from_meetings(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut links = Pages::of(KeyRange::head(self.keys().lead_meetings(lead), BATCH));
         while let Some(found) = links.next_keys(&self.reader().table).await? {
@@ -45,6 +47,7 @@ impl Writer {
         Ok(())
     }
 
+    /// The writes that erase a lead from a meeting; `None` if the meeting has another lead or none.
     fn meeting_erasure(&self, item: &Item, lead: LeadId) -> Result<Option<Transaction>, StoreError> {
         let stored = MeetingRecord::decode(item)?;
         if stored.meeting.lead_id != Some(lead) {
@@ -61,7 +64,8 @@ impl Writer {
         record.put(self.keys(), Some(&stored)).map(Some)
     }
 
-    /// Finds the calls by the timeline, and those without an event by their links.
+    /// Erases a lead from its calls. Finds them by the events of its timeline, and those without an event by their
+    /// links.
     async fn erase_from_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut timeline = Pages::of(KeyRange::head(self.keys().timeline(lead), BATCH));
         while let Some(items) = timeline.next(&self.reader().table).await? {
@@ -73,7 +77,7 @@ impl Writer {
                     Err(error) => unreadable.note(self.reader(), &key, Err(error))?,
                 }
             }
-            self.erase_some_calls(lead, events, unreadable).await?;
+            self.erase_from_found_calls(lead, events, unreadable).await?;
         }
         let mut links = Pages::of(KeyRange::head(self.keys().lead_calls(lead), BATCH));
         while let Some(found) = links.next_keys(&self.reader().table).await? {
@@ -81,32 +85,34 @@ impl Writer {
                 let call = CallId::new(key.sk.parse().ok()?)?;
                 Some((key, call))
             });
-            self.erase_some_calls(lead, calls.collect(), unreadable).await?;
+            self.erase_from_found_calls(lead, calls.collect(), unreadable)
+                .await?;
         }
         Ok(())
     }
 
-    /// Erases the person from calls, each in one transaction with the item that led to it.
-    async fn erase_some_calls(
+    /// Erases the person from calls, each in one transaction with the event or link by which it was found: the key in
+    /// `found`.
+    async fn erase_from_found_calls(
         &self,
         lead: LeadId,
         found: Vec<(Key, CallId)>,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let places = found.iter().flat_map(|(_, call)| self.keys().call_places(*call));
-        let items = self.reader().table.get_many(places).await?;
-        for (leading, call) in found {
+        let keys = found.iter().flat_map(|(_, call)| self.keys().call_places(*call));
+        let items = self.reader().table.get_many(keys).await?;
+        for (found_by, call) in found {
             let (key, item) = calls::found(self.keys(), call, |key| items.get(key));
             let item = item.cloned().unwrap_or_default();
-            let change = |item: &Item| call_erasure(item, lead, &key, &leading);
+            let change = |item: &Item| call_erasure(item, lead, &key, &found_by);
             let outcome = self.change_record(key.clone(), item, change).await;
             unreadable.note(self.reader(), &key, outcome)?;
         }
         Ok(())
     }
 
-    /// Writes the result of `change`, and calls `change` again after a conflict. `change` returns `None` if the record
-    /// needs no change.
+    /// Writes the result of `change`, and calls `change` again with the newer item after a conflict. `change` returns
+    /// `None` if the record needs no change. Does nothing more if the record was deleted or did not cause the conflict.
     async fn change_record(
         &self,
         key: Key,
@@ -129,15 +135,16 @@ impl Writer {
     }
 }
 
-/// The writes that erase the person from a call and delete the event or the link that led to it.
+/// The writes that erase the person from a call, if it still has this lead, and delete the event or the link by which
+/// it was found. An empty item does not exist.
 fn call_erasure(
     item: &Item,
     lead: LeadId,
     key: &Key,
-    leading: &Key,
+    found_by: &Key,
 ) -> Result<Option<Transaction>, StoreError> {
     let mut transaction = Transaction::default();
-    transaction.delete(leading.clone(), Condition::Always);
+    transaction.delete(found_by.clone(), Condition::Always);
     if item.is_empty() {
         return Ok(Some(transaction));
     }
@@ -149,7 +156,8 @@ fn call_erasure(
             nonce: record.nonce,
             raw: Raw::default(),
         };
-        // Calls have no version, and a call that moves to another lead keeps its event's id.
+        // Calls have no version, and a call that moves to another lead keeps its event's id, so the condition compares
+        // all attributes.
         let mut has = item.clone();
         has.retain(|name, _| name != "pk" && name != "sk");
         let lacks = Vec::new();

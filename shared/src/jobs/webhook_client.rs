@@ -61,25 +61,28 @@ pub const LIMITS: RequestLimits = RequestLimits {
 
 /// A failed delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missed {
+pub struct DeliveryFailure {
     /// The reason, without any text of request or response.
     pub reason: String,
     /// Whether the receiver took too long.
-    pub late: bool,
+    pub is_late: bool,
 }
 
-impl Missed {
+impl DeliveryFailure {
     fn late(reason: &str) -> Self {
         Self {
             reason: reason.to_owned(),
-            late: true,
+            is_late: true,
         }
     }
 }
 
-impl From<String> for Missed {
+impl From<String> for DeliveryFailure {
     fn from(reason: String) -> Self {
-        Self { reason, late: false }
+        Self {
+            reason,
+            is_late: false,
+        }
     }
 }
 
@@ -111,8 +114,8 @@ type Resolver = Arc<dyn Fn(String, u16) -> BoxFuture<'static, Vec<SocketAddr>> +
 type Tls = Arc<OnceLock<Option<TlsConnector>>>;
 
 /// A connection with TLS or, in tests, without.
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
+trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<W: AsyncRead + AsyncWrite + Send + Unpin> Connection for W {}
 
 /// Sends notifications.
 #[derive(Clone)]
@@ -153,17 +156,19 @@ impl WebhookClient {
     /// # Errors
     /// The reason of the failed delivery, without any text of request or response.
     pub async fn deliver(&self, request: &WebhookRequest) -> Result<(), String> {
-        self.try_to_deliver(request).await.map_err(|missed| missed.reason)
+        self.try_to_deliver(request)
+            .await
+            .map_err(|failure| failure.reason)
     }
 
     /// Like [`Self::deliver`], with a flag for timeouts.
     ///
     /// # Errors
-    /// [`Missed`] if it was not received.
-    pub async fn try_to_deliver(&self, request: &WebhookRequest) -> Result<(), Missed> {
+    /// [`DeliveryFailure`] if it was not received.
+    pub async fn try_to_deliver(&self, request: &WebhookRequest) -> Result<(), DeliveryFailure> {
         timeout(self.limits.whole, self.post(request))
             .await
-            .unwrap_or_else(|_| Err(Missed::late("it took too long")))
+            .unwrap_or_else(|_| Err(DeliveryFailure::late("it took too long")))
     }
 
     /// Maximum time that a stream batch waits for receivers.
@@ -178,16 +183,17 @@ impl WebhookClient {
         &self.lanes
     }
 
-    async fn post(&self, request: &WebhookRequest) -> Result<(), Missed> {
-        let wire = timeout(self.limits.connect, self.connect(&request.url)).await;
-        let wire = wire.map_err(|_| Missed::late("the connection took too long"))?;
-        let wire = wire.map_err(str::to_owned)?;
-        Ok(self.send(wire, request).await?)
+    /// Connects and sends a notification, without a limit for the whole delivery.
+    async fn post(&self, request: &WebhookRequest) -> Result<(), DeliveryFailure> {
+        let connected = timeout(self.limits.connect, self.connect(&request.url)).await;
+        let connected = connected.map_err(|_| DeliveryFailure::late("the connection took too long"))?;
+        let connection = connected.map_err(str::to_owned)?;
+        Ok(self.send(connection, request).await?)
     }
 
-    /// An authenticated connection to a receiver.
-    async fn connect(&self, url: &WebhookUrl) -> Result<Box<dyn Wire>, &'static str> {
-        let stream = self.reach(url).await?;
+    /// A connection to a receiver, authenticated by its certificate. The error is the reason.
+    async fn connect(&self, url: &WebhookUrl) -> Result<Box<dyn Connection>, &'static str> {
+        let stream = self.connect_tcp(url).await?;
         let Some(tls) = &self.tls else {
             return Ok(Box::new(stream));
         };
@@ -196,12 +202,12 @@ impl WebhookClient {
         let connector = tls.get_or_init(system_tls).as_ref().ok_or("there is no TLS")?;
         match connector.connect(name, stream).await {
             Ok(stream) => Ok(Box::new(stream)),
-            Err(cause) => Err(distrust(&cause)),
+            Err(cause) => Err(handshake_failure(&cause)),
         }
     }
 
     /// Connects to the first address that accepts. If any address of the name is not permitted, none is used.
-    async fn reach(&self, url: &WebhookUrl) -> Result<TcpStream, &'static str> {
+    async fn connect_tcp(&self, url: &WebhookUrl) -> Result<TcpStream, &'static str> {
         let found = match url.host().parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, url.port())],
             Err(_) => (self.resolver)(url.host().to_owned(), url.port()).await,
@@ -220,12 +226,12 @@ impl WebhookClient {
         Err("the host takes no connection")
     }
 
-    /// Sends a notification and waits for the receipt.
-    async fn send(&self, wire: Box<dyn Wire>, request: &WebhookRequest) -> Result<(), String> {
+    /// Sends a notification and waits for the receipt: a status of 2xx. The error is the reason.
+    async fn send(&self, connection: Box<dyn Connection>, request: &WebhookRequest) -> Result<(), String> {
         let broken = |cause: hyper::Error| format!("the connection broke: {cause}");
-        let (mut sender, connection) = http1::handshake(TokioIo::new(wire)).await.map_err(broken)?;
+        let (mut sender, driver) = http1::handshake(TokioIo::new(connection)).await.map_err(broken)?;
         let http_request = http_request(request).map_err(|cause| format!("it cannot be written: {cause}"))?;
-        let talk = async {
+        let exchange = async {
             let answer = sender.send_request(http_request).await.map_err(broken)?;
             let status = answer.status();
             // Reads and discards the body, so that the receiver can finish sending.
@@ -236,14 +242,14 @@ impl WebhookClient {
             }
             Err(format!("the receiver answered {}", status.as_u16()))
         };
-        // The connection is polled concurrently and ends with the delivery. An error after the response, such
-        // as a close without TLS close_notify, does not invalidate the receipt.
-        tokio::pin!(connection);
-        tokio::pin!(talk);
+        // `driver` does the connection's I/O and is polled until the exchange ends. Its error after the response, such
+        // as a close without TLS close_notify, does not invalidate the receipt, so only the exchange has an outcome.
+        tokio::pin!(driver);
+        tokio::pin!(exchange);
         tokio::select! {
             biased;
-            outcome = &mut talk => outcome,
-            _ = &mut connection => talk.await,
+            outcome = &mut exchange => outcome,
+            _ = &mut driver => exchange.await,
         }
     }
 }
@@ -286,7 +292,7 @@ impl WebhookClient {
 }
 
 /// The reason of a failed TLS handshake, without the receiver's own text.
-fn distrust(cause: &io::Error) -> &'static str {
+fn handshake_failure(cause: &io::Error) -> &'static str {
     let cause = cause
         .get_ref()
         .and_then(|cause| cause.downcast_ref::<rustls::Error>());
@@ -303,9 +309,10 @@ fn distrust(cause: &io::Error) -> &'static str {
     }
 }
 
+/// The request with its signature. The signed text is `<Unix time>.<body>`.
 fn http_request(request: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error> {
     let at = request.at.unix_seconds();
-    let signed = signature(&request.secret, at, &request.body);
+    let signature = signature(&request.secret, at, &request.body);
     let mut http_request = Request::builder()
         .method(request.method)
         .uri(request.url.path())
@@ -320,7 +327,7 @@ fn http_request(request: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::
     }
     headers.insert("x-funil-delivery", request.delivery.parse()?);
     headers.insert("x-funil-timestamp", HeaderValue::from(at));
-    headers.insert("x-funil-signature", format!("t={at},v1={signed}").parse()?);
+    headers.insert("x-funil-signature", format!("t={at},v1={signature}").parse()?);
     if let Some(trace) = &request.trace {
         headers.insert(traceparent::HEADER, trace.to_string().parse()?);
     }

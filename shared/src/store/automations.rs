@@ -18,13 +18,13 @@ const TEXT: &str = "automation";
 impl Reader {
     /// All automations that this build can run, by id. One query per MB. Fails if an automation is unreadable.
     pub(crate) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
-        let items = self.automation_items().await?;
-        let known = items.iter().filter_map(|item| match decode(item) {
-            Ok(FoundAutomation::Known(automation)) => Some(Ok(automation)),
-            Ok(FoundAutomation::Later { .. }) => None,
-            Err(cause) => Some(Err(cause)),
-        });
-        known.collect()
+        let mut known = Vec::new();
+        for item in self.automation_items().await? {
+            if let FoundAutomation::Known(automation) = decode(&item)? {
+                known.push(automation);
+            }
+        }
+        Ok(known)
     }
 
     /// The items of all automations by id.
@@ -59,21 +59,25 @@ impl FoundAutomation {
     }
 
     /// The event that triggers it; `None` if it is inactive.
-    fn awaits(&self) -> Option<String> {
+    fn active_event(&self) -> Option<String> {
         match self {
-            Self::Known(automation) => automation.active.then(|| automation.what().to_string()),
+            Self::Known(automation) => automation.active.then(|| automation.trigger_event().to_string()),
             Self::Later { event, .. } => event.clone(),
         }
     }
 }
 
-/// Updates the directory's summary of active automations.
+/// Updates the directory's summary of active automations: the events that trigger any, and in a flag of its own whether
+/// received calls trigger one.
 pub fn summarize<'f>(directory: &mut DirectoryHead, all: impl IntoIterator<Item = &'f FoundAutomation>) {
     let calls = Event {
         trigger: Trigger::LeadPhoneCall,
         moment: Moment::Received,
     };
-    directory.events = all.into_iter().filter_map(FoundAutomation::awaits).collect();
+    directory.events = all
+        .into_iter()
+        .filter_map(FoundAutomation::active_event)
+        .collect();
     directory.triggers = directory.events.remove(&calls.to_string());
 }
 
@@ -102,7 +106,8 @@ pub fn encode(automation: &Automation) -> Item {
     Item::from([("id".to_owned(), n(automation.id)), (TEXT.to_owned(), s(text))])
 }
 
-/// Decodes an automation. The error does not quote the item, because its text contains secrets.
+/// Decodes an automation, or the fields that this build needs of one from a later build. The error does not quote the
+/// item, because its text contains secrets.
 pub fn decode(item: &Item) -> Result<FoundAutomation, StoreError> {
     let text = item.get(TEXT).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
@@ -110,7 +115,7 @@ pub fn decode(item: &Item) -> Result<FoundAutomation, StoreError> {
         Ok(automation) => return Ok(FoundAutomation::Known(automation)),
         Err(cause) => cause,
     };
-    // serde's messages about undeclared variants and fields begin with this word.
+    // serde's messages about undeclared variants and fields begin with this word. Only a later build writes these.
     if cause.to_string().starts_with("unknown ")
         && let Ok(later) = serde_json::from_str::<Later>(text)
     {

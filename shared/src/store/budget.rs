@@ -29,15 +29,18 @@ const ITEM_UNITS: u32 = 2;
 #[derive(Debug)]
 pub struct ReadBudget {
     state: Mutex<State>,
+    /// Wakes the waiting queries after one has returned its unused units.
     returned: Notify,
+    /// The budget at the start, in units.
     whole: f64,
 }
 
 #[derive(Debug)]
 struct State {
+    /// Units that are neither used nor reserved.
     left: f64,
-    /// Queries in progress. Each has reserved its maximum cost.
-    under_way: u32,
+    /// Number of queries in progress. Each has reserved its maximum cost.
+    in_progress: u32,
 }
 
 impl ReadBudget {
@@ -54,7 +57,7 @@ impl ReadBudget {
     fn new(units: u32) -> Self {
         let left = f64::from(units);
         Self {
-            state: Mutex::new(State { left, under_way: 0 }),
+            state: Mutex::new(State { left, in_progress: 0 }),
             returned: Notify::new(),
             whole: left,
         }
@@ -67,12 +70,14 @@ impl ReadBudget {
     /// queries in progress have ended.
     pub async fn query(&self, table: &ReadTable, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
-        let most = f64::from(items.saturating_mul(ITEM_UNITS).min(MAX_QUERY_UNITS));
-        let most = most.min(self.whole);
-        self.reserve(most).await?;
+        let estimate = items.saturating_mul(ITEM_UNITS).min(MAX_QUERY_UNITS);
+        // The smallest budget allows one query at a time.
+        let max_units = f64::from(estimate).min(self.whole);
+        self.reserve(max_units).await?;
         let page = table.query(span).await;
-        let used = page.as_ref().map_or(most, Page::units);
-        self.give_back(most - used);
+        // A failed query counts with its maximum.
+        let used = page.as_ref().map_or(max_units, Page::units);
+        self.give_back(max_units - used);
         page
     }
 
@@ -113,10 +118,11 @@ impl ReadBudget {
         let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         self.take(count.into()).await?;
         let read = table.get_many(keys).await?;
-        let beyond = read
+        // One unit of each item is already taken.
+        let further = read
             .values()
             .map(|item| table::read_units(item::bytes(item)) - 1.0);
-        self.spend(beyond.sum());
+        self.spend(further.sum());
         Ok(read)
     }
 
@@ -133,18 +139,20 @@ impl ReadBudget {
         within(MAX_TIME, work).await
     }
 
-    async fn reserve(&self, most: f64) -> Result<(), StoreError> {
+    /// Takes units for a query. Waits for queries in progress while fewer units are left, and fails if none is in
+    /// progress.
+    async fn reserve(&self, units: f64) -> Result<(), StoreError> {
         loop {
             // Created before the check, so that units returned after the check are not missed.
             let returned = self.returned.notified();
             {
                 let mut state = self.state();
-                if state.left >= most {
-                    state.left -= most;
-                    state.under_way += 1;
+                if state.left >= units {
+                    state.left -= units;
+                    state.in_progress += 1;
                     return Ok(());
                 }
-                if state.under_way == 0 {
+                if state.in_progress == 0 {
                     return Err(StoreError::OverBudget);
                 }
             }
@@ -152,11 +160,12 @@ impl ReadBudget {
         }
     }
 
+    /// Ends a query and returns its unused units; negative if it used more than it reserved.
     fn give_back(&self, units: f64) {
         {
             let mut state = self.state();
             state.left += units;
-            state.under_way -= 1;
+            state.in_progress -= 1;
         }
         self.returned.notify_waiters();
     }

@@ -19,20 +19,21 @@ use table::item::{self, Item, n, s};
 const KIND: &str = "calendar";
 /// Attribute with the calendar as JSON, in its record and in the look-up by link name.
 const TEXT: &str = "calendar";
-/// Number of next meetings read concurrently.
-const BATCH: usize = 100;
+/// Number of calendars whose next meetings are read concurrently.
+const CONCURRENCY: usize = 100;
 
 /// A stored calendar.
 pub type CalendarRecord = Stored<Calendar>;
 
-/// Start of each calendar's next meeting.
+/// Start of each calendar's next meeting; `None` for a calendar without one.
 type NextMeetings = BTreeMap<CalendarId, Option<Timestamp>>;
 
 /// Prefetched reads of the list of calendars.
 #[derive(Debug)]
 pub struct PrefetchedCalendars {
     calendars: Vec<Calendar>,
-    next: NextMeetings,
+    /// The next meetings of the calendars that the process knew.
+    next_meetings: NextMeetings,
 }
 
 /// Prefetched reads of a calendar's free times.
@@ -41,7 +42,7 @@ pub struct PrefetchedSlots {
     /// The calendar named by the link, if any.
     pub calendar: Option<Calendar>,
     /// The busy times, if the cached calendar of the link is the current one.
-    guessed: Option<Agenda>,
+    agenda: Option<Agenda>,
 }
 
 impl Reader {
@@ -57,57 +58,61 @@ impl Reader {
         Ok(calendars.collect())
     }
 
-    /// Prefetches all calendars and, with `next`, the next meetings of the calendars that this process knows. One query
-    /// per MB of calendars, and one query per known calendar.
+    /// Prefetches all calendars and, with `with_next`, the next meetings of the calendars that this process knows. One
+    /// query per MB of calendars, and one query per known calendar.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn begin_calendars(
         &self,
-        next: bool,
+        with_next: bool,
         now: Timestamp,
     ) -> Result<PrefetchedCalendars, StoreError> {
-        let known = if next {
+        let known = if with_next {
             self.hints.calendars.get(&self.instance).unwrap_or_default()
         } else {
             Vec::new()
         };
-        let (calendars, next) = tokio::try_join!(self.calendars(), self.next_meetings(known, now))?;
-        Ok(PrefetchedCalendars { calendars, next })
+        let (calendars, next_meetings) = tokio::try_join!(self.calendars(), self.next_meetings(known, now))?;
+        Ok(PrefetchedCalendars {
+            calendars,
+            next_meetings,
+        })
     }
 
-    /// All calendars by id and, with `next`, the start of the next meeting of each. One query per calendar that this
-    /// process did not know.
+    /// All calendars by id and, with `with_next`, the start of the next meeting of each. One query per calendar that
+    /// this process did not know.
     ///
     /// # Errors
     /// [`StoreError`] if the meetings cannot be read.
     pub async fn finish_calendars(
         &self,
-        start: PrefetchedCalendars,
-        next: bool,
+        prefetched: PrefetchedCalendars,
+        with_next: bool,
         now: Timestamp,
     ) -> Result<Vec<(Calendar, Option<Timestamp>)>, StoreError> {
         let PrefetchedCalendars {
             calendars,
-            next: mut known,
-        } = start;
-        if next {
+            mut next_meetings,
+        } = prefetched;
+        if with_next {
             let ids: Vec<_> = calendars.iter().map(|calendar| calendar.id).collect();
-            let unknown = ids.iter().copied().filter(|id| !known.contains_key(id)).collect();
-            known.extend(self.next_meetings(unknown, now).await?);
+            let unread = ids.iter().copied().filter(|id| !next_meetings.contains_key(id));
+            let unread = unread.collect();
+            next_meetings.extend(self.next_meetings(unread, now).await?);
             self.hints.calendars.put(self.instance.clone(), ids);
         }
-        let with_next = |calendar: Calendar| {
-            let next = known.get(&calendar.id).copied().flatten();
+        let with_meeting = |calendar: Calendar| {
+            let next = next_meetings.get(&calendar.id).copied().flatten();
             (calendar, next)
         };
-        Ok(calendars.into_iter().map(with_next).collect())
+        Ok(calendars.into_iter().map(with_meeting).collect())
     }
 
     /// Starts of some calendars' next meetings. One query each, concurrently.
     async fn next_meetings(&self, ids: Vec<CalendarId>, now: Timestamp) -> Result<NextMeetings, StoreError> {
         let mut found = NextMeetings::new();
-        for ids in ids.chunks(BATCH) {
+        for ids in ids.chunks(CONCURRENCY) {
             let starts = ids
                 .iter()
                 .map(async |id| Ok((*id, self.next_meeting(*id, now).await?)));
@@ -127,16 +132,17 @@ impl Reader {
         from: Timestamp,
         to: Timestamp,
     ) -> Result<PrefetchedSlots, StoreError> {
-        let known = self.expected_calendar(link);
+        let expected = self.expected_calendar(link);
         let agenda = async {
-            match &known {
+            match &expected {
                 Some(calendar) => self.agenda_around(calendar, from, to).await.map(Some),
                 None => Ok(None),
             }
         };
-        let (calendar, guessed) = tokio::try_join!(self.calendar_by_link(link), agenda)?;
-        let guessed = guessed.filter(|_| known == calendar);
-        Ok(PrefetchedSlots { calendar, guessed })
+        let (calendar, agenda) = tokio::try_join!(self.calendar_by_link(link), agenda)?;
+        // The days of another or outdated calendar may be too few.
+        let agenda = agenda.filter(|_| expected == calendar);
+        Ok(PrefetchedSlots { calendar, agenda })
     }
 
     /// The cached calendar of a link.
@@ -150,19 +156,19 @@ impl Reader {
         self.hints.links.put(link, calendar.clone());
     }
 
-    /// Busy times of the calendar. No call if they were prefetched.
+    /// Busy times of the calendar, which is then cached for its link. No call if they were prefetched.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     pub async fn finish_slots(
         &self,
-        guessed: Option<Agenda>,
+        prefetched: Option<Agenda>,
         calendar: &Calendar,
         from: Timestamp,
         to: Timestamp,
     ) -> Result<Agenda, StoreError> {
         self.learn_link(calendar);
-        match guessed {
+        match prefetched {
             Some(agenda) => Ok(agenda),
             None => self.agenda_around(calendar, from, to).await,
         }
@@ -191,7 +197,7 @@ impl PrefetchedSlots {
     #[must_use]
     pub fn published(self) -> Option<(Calendar, Option<Agenda>)> {
         let calendar = self.calendar.filter(|calendar| calendar.is_published)?;
-        Some((calendar, self.guessed))
+        Some((calendar, self.agenda))
     }
 }
 

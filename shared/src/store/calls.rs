@@ -1,8 +1,8 @@
 //! The call history and the timeline. A call, its event, the change of its lead and the taking of its ids are one
 //! transaction (C-75).
 
+mod ids;
 mod insert;
-mod numbers;
 pub mod outbox;
 
 use std::collections::BTreeMap;
@@ -25,12 +25,12 @@ use table::item::{self, Item};
 use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
 
+pub use ids::CallIds;
 pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
-pub use numbers::CallSequences;
 
 const KIND: &str = "call";
 /// Maximum attempts to write a call while its lead is archived and restored concurrently.
-const TURNS: usize = 6;
+const ARCHIVE_ATTEMPTS: usize = 6;
 
 /// A call as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ pub enum Inserted {
     /// The call is written.
     Done(CallId),
     /// Concurrent requests took the ids; nothing is written.
-    NumbersTaken,
+    IdsTaken,
     /// The lead does not exist; nothing is written.
     LeadGone,
     /// A concurrent or earlier first call from the number created this lead; nothing is written.
@@ -124,12 +124,9 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
-    pub async fn call_happened(
-        &self,
-        numbers: CallSequences,
-        nonce: &str,
-    ) -> Result<Option<CallId>, StoreError> {
-        let (Ok(id), Ok(key)) = (numbers.call.id(), numbers.key(self.keys())) else {
+    pub async fn call_written_by(&self, nonce: &str, ids: CallIds) -> Result<Option<CallId>, StoreError> {
+        // With an id above the maximum, no attempt was made.
+        let (Ok(id), Ok(key)) = (ids.call.id(), ids.key(self.keys())) else {
             return Ok(None);
         };
         let item = self.table.get(&key).await?;
@@ -149,68 +146,74 @@ impl Writer {
         &self,
         call: impl Fn(CallId, Option<LeadId>) -> Call,
         link: &Link,
-        numbers: CallSequences,
+        ids: CallIds,
         nonce: &str,
         claim: Option<&IdempotencyKey>,
     ) -> Result<Inserted, StoreError> {
         let lead = match link {
             Link::Nobody => None,
             Link::Known(lead) => Some(*lead),
-            Link::New(_) => Some(numbers.lead.id()?),
+            Link::New(_) => Some(ids.lead.id()?),
         };
-        let call = call(numbers.call.id()?, lead);
+        let call = call(ids.call.id()?, lead);
         let mut transaction = Transaction::default();
-        self.put_call(&mut transaction, &call, numbers, nonce)?;
-        match (link, lead) {
-            (Link::Known(_), Some(lead)) => {
-                let active = (lead, call.create_date);
+        self.put_call(&mut transaction, &call, ids, nonce)?;
+        match link {
+            Link::Nobody => {}
+            Link::Known(lead) => {
+                let active = (*lead, call.create_date);
                 leads::mark_active(&mut transaction, self.keys(), active, &self.reader.environment);
             }
-            (Link::New(caller), Some(_)) => {
-                self.put_new_lead(&mut transaction, caller, numbers.lead, call.create_date)?;
+            Link::New(caller) => {
+                self.put_new_lead(&mut transaction, caller, ids.lead, call.create_date)?;
             }
-            _ => {}
         }
-        self.take_numbers(&mut transaction, link, numbers);
+        self.take_ids(&mut transaction, link, ids);
         if let Some(claim) = claim {
             claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
         }
-        let raises = self.raises_calls() && call.kind == CallType::Incoming;
-        match self.commit_call(transaction, &call, link, raises).await {
+        let has_entry = self.has_call_automation() && call.kind == CallType::Incoming;
+        match self.commit_call(transaction, &call, link, has_entry).await {
             Ok(()) => Ok(Inserted::Done(call.id)),
             Err(CommitError::Store(error)) => Err(error),
-            Err(CommitError::Refused(items)) => self.refused(&call, (link, numbers), nonce, claim, &items),
+            Err(CommitError::Refused(items)) => {
+                self.outcome_of_refusal(&call, (link, ids), nonce, claim, &items)
+            }
         }
     }
 
-    /// Writes a call with its outbox entry. A call with an archived lead has no entry (C-76). The write itself decides
-    /// whether the lead is archived: the first attempt requires that it is not; the next one has no entry and requires
-    /// that it is.
+    /// Writes a call, with its outbox entry if `has_entry` and the call has a lead that is not archived (C-76). The
+    /// write itself decides whether an existing lead is archived: the first attempt has an entry and requires that it
+    /// is not; the next one has no entry and requires that it is.
     async fn commit_call(
         &self,
         mut transaction: Transaction,
         call: &Call,
         link: &Link,
-        raises: bool,
+        has_entry: bool,
     ) -> Result<(), CommitError> {
-        let Some(lead) = call.lead.filter(|_| raises) else {
+        let Some(lead) = call.lead.filter(|_| has_entry) else {
             return self.table.commit(transaction).await;
         };
-        let (key, is_new) = (self.keys().lead(lead), matches!(link, Link::New(_)));
-        let mut raising = transaction.clone();
-        outbox::enqueue(&mut raising, self.keys(), call.id);
-        if is_new {
-            return self.table.commit(raising).await;
+        let mut with_entry = transaction.clone();
+        outbox::enqueue(&mut with_entry, self.keys(), call.id);
+        if matches!(link, Link::New(_)) {
+            return self.table.commit(with_entry).await;
         }
-        raising.require(key.clone(), leads::is_archived(lead, false));
+        let key = self.keys().lead(lead);
+        with_entry.require(key.clone(), leads::is_archived(lead, false));
         transaction.require(key.clone(), leads::is_archived(lead, true));
-        let mut attempts = [raising, transaction].into_iter().cycle().take(TURNS);
+        let mut attempts = [with_entry, transaction]
+            .into_iter()
+            .cycle()
+            .take(ARCHIVE_ATTEMPTS);
         loop {
             let Some(attempt) = attempts.next() else {
                 return Err(StoreError::Contention("recording a call").into());
             };
             match self.table.commit(attempt).await {
-                Err(CommitError::Refused(items)) if is_only_there(&items, &key) => {}
+                // The lead exists and only its archived flag differs from the condition.
+                Err(CommitError::Refused(items)) if is_only_refusal(&items, &key) => {}
                 outcome => return outcome,
             }
         }
@@ -221,11 +224,11 @@ impl Writer {
         &self,
         transaction: &mut Transaction,
         call: &Call,
-        numbers: CallSequences,
+        ids: CallIds,
         nonce: &str,
     ) -> Result<(), StoreError> {
-        let id = call.lead.map(|_| numbers.event.id()).transpose()?;
-        let event = id.and_then(|id| call.event(id));
+        let event_id = call.lead.map(|_| ids.event.id()).transpose()?;
+        let event = event_id.and_then(|id| call.event(id));
         if let Some(event) = &event {
             let item = item::encode("event", event)?;
             transaction.put(self.keys().event(event.lead, event.id), item, Condition::Absent);
@@ -236,39 +239,42 @@ impl Writer {
             nonce: Some(nonce.to_owned()),
             raw: Raw::default(),
         };
-        transaction.put(numbers.key(self.keys())?, record.encode()?, Condition::Absent);
+        transaction.put(ids.key(self.keys())?, record.encode()?, Condition::Absent);
         Ok(())
     }
 
+    /// Adds the lead of a new caller, and the claim of the caller's number, to a transaction.
     fn put_new_lead(
         &self,
         transaction: &mut Transaction,
         caller: &KnownCaller,
-        number: Sequence,
+        sequence: Sequence,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let id = number.id()?;
-        self.add_lead(transaction, caller.lead(id, now), number)?;
+        let id = sequence.id()?;
+        self.add_lead(transaction, caller.lead(id, now), sequence)?;
         let claim = phone_claim(self.keys(), &caller.phone);
         put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())
     }
 
-    /// The outcome of an attempt whose conditions failed.
-    fn refused(
+    /// The outcome of an attempt whose conditions failed, from the items of these conditions. An attempt of unknown
+    /// outcome may have written the call, so its nonce is compared first. The ids are taken if no other condition
+    /// failed.
+    fn outcome_of_refusal(
         &self,
         call: &Call,
-        (link, numbers): (&Link, CallSequences),
+        (link, ids): (&Link, CallIds),
         nonce: &str,
         claim: Option<&IdempotencyKey>,
         items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
         let item = |key: &Key| items.get(key);
-        if item(&numbers.key(self.keys())?).is_some_and(|item| item::is_own(item, nonce)) {
+        if item(&ids.key(self.keys())?).is_some_and(|item| item::is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
         }
         if let Some(claimed @ (Claimed::Replay(_) | Claimed::Mismatch)) =
-            self.claimed_meanwhile(claim, items)?
+            self.claimed_concurrently(claim, items)?
         {
             return Ok(Inserted::Claimed(claimed));
         }
@@ -283,17 +289,17 @@ impl Writer {
             }
             _ => {}
         }
-        Ok(Inserted::NumbersTaken)
+        Ok(Inserted::IdsTaken)
     }
 }
 
 /// Whether only the condition on this item failed, and the item exists.
-fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
+fn is_only_refusal(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
-/// The key and the item of a call among the items of several calls. Without an item, the key at which a new call is
-/// written.
+/// The key and the item of a call among the items of several calls, which `items` returns by key. A call has one of two
+/// keys. Without an item, the key at which a new call is written.
 pub fn found<'i>(
     keys: Keys<'_>,
     id: CallId,

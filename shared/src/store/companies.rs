@@ -40,7 +40,7 @@ const MAY_LACK: [&str; 22] = [
 pub struct NamedCompany {
     /// The company.
     pub company: Company,
-    seen: Condition,
+    is_unchanged: Condition,
 }
 
 impl NamedCompany {
@@ -51,16 +51,17 @@ impl NamedCompany {
     pub(crate) fn of(item: &Item) -> Result<Self, StoreError> {
         Ok(Self {
             company: item::decode(KIND, item.clone())?,
-            seen: same_company(item),
+            is_unchanged: same_company(item),
         })
     }
 
     /// Adds the condition that the company is unchanged to a transaction.
     pub(crate) fn require(&self, transaction: &mut Transaction, keys: Keys<'_>) {
-        transaction.check(keys.company(self.company.id), self.seen.clone());
+        transaction.check(keys.company(self.company.id), self.is_unchanged.clone());
     }
 
-    /// The current company after a transaction was refused; `None` if it was deleted.
+    /// The current company after a transaction was refused, from the items of the failed conditions; `None` if it was
+    /// deleted. It is unchanged if its own condition did not fail.
     pub(crate) fn renewed(
         self,
         keys: Keys<'_>,

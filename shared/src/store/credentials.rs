@@ -49,26 +49,21 @@ impl Store {
         &self,
         hashes: &[CredentialHash],
     ) -> Result<Option<InstanceName>, StoreError> {
-        let known = hashes.iter().find_map(|hash| self.hints.instances.get(hash));
-        if known.is_some() {
-            return Ok(known);
+        let cached = hashes.iter().find_map(|hash| self.hints.instances.get(hash));
+        if cached.is_some() {
+            return Ok(cached);
         }
-        let found = self
-            .table
-            .reads()
-            .get_many(hashes.iter().map(key::credential))
-            .await?;
-        let first = hashes
-            .iter()
-            .find_map(|hash| Some((hash, found.get(&key::credential(hash))?)));
-        let Some((hash, item)) = first else {
-            return Ok(None);
-        };
-        let credential: Credential = item::decode("credential", item.clone())?;
-        self.hints
-            .instances
-            .put(hash.clone(), credential.instance.clone());
-        Ok(Some(credential.instance))
+        let keys = hashes.iter().map(key::credential);
+        let mut found = self.table.reads().get_many(keys).await?;
+        for hash in hashes {
+            if let Some(item) = found.remove(&key::credential(hash)) {
+                let credential: Credential = item::decode("credential", item)?;
+                let instance = credential.instance;
+                self.hints.instances.put(hash.clone(), instance.clone());
+                return Ok(Some(instance));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads credentials and the head of the instance's directory in one batch. Units: one per credential, and one per
@@ -81,7 +76,7 @@ impl Store {
         let directory = Keys::of(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
         let mut items = self.table.reads().get_many(keys).await?;
-        let found = decoded(hashes, &mut items)?;
+        let found = take_credentials(hashes, &mut items)?;
         let directory = items.get(&directory).map(directory::decode).transpose()?;
         Ok((found, directory))
     }
@@ -93,17 +88,20 @@ impl Store {
     ) -> Result<FoundCredentials, StoreError> {
         let keys = hashes.iter().map(key::credential);
         let mut items = self.table.reads().get_many(keys).await?;
-        decoded(hashes, &mut items)
+        take_credentials(hashes, &mut items)
     }
 }
 
-fn decoded(
+/// Takes the credentials with these hashes out of `items` and decodes them.
+fn take_credentials(
     hashes: &[CredentialHash],
     items: &mut HashMap<Key, Item>,
 ) -> Result<FoundCredentials, StoreError> {
-    let found = hashes.iter().filter_map(|hash| {
-        let item = items.remove(&key::credential(hash))?;
-        Some(item::decode("credential", item).map(|credential| (hash.clone(), credential)))
-    });
-    found.collect()
+    let mut found = FoundCredentials::new();
+    for hash in hashes {
+        if let Some(item) = items.remove(&key::credential(hash)) {
+            found.insert(hash.clone(), item::decode("credential", item)?);
+        }
+    }
+    Ok(found)
 }

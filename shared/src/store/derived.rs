@@ -6,7 +6,7 @@ use super::key::Key;
 use table::item::{Item, n};
 use table::{Condition, Transaction};
 
-/// The suffix after `n.` and `c.` of a total's numbers of restricted records.
+/// The part of restricted records in a total: its numbers are named `n.restricted` and `c.restricted`.
 pub const RESTRICTED: &str = "restricted";
 /// Number of restricted records in a total.
 pub const RESTRICTED_COUNT: &str = "n.restricted";
@@ -17,21 +17,21 @@ pub struct Derived {
     /// Items that belong to the record alone.
     pub items: BTreeMap<Key, Item>,
     /// Totals that count the record, with its contributions.
-    pub totals: BTreeMap<Key, Share>,
+    pub totals: BTreeMap<Key, Contribution>,
     /// Ranks of its lists, with its contributions. Ranks do not count every record (see `leads::ranks`), so they are
     /// not totals.
-    pub ranks: BTreeMap<Key, Share>,
+    pub ranks: BTreeMap<Key, Contribution>,
 }
 
 /// Contribution of one record to a total.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Share {
+pub struct Contribution {
     /// Numbers by attribute name; see [`is_number`].
     pub numbers: BTreeMap<String, i64>,
     /// Attributes that describe the class of the total.
     pub attributes: Item,
     /// Whether the total continues in shards after a conflict, because many requests may add to it concurrently.
-    pub spread: bool,
+    pub is_sharded: bool,
 }
 
 /// Whether an attribute of a total is one of its sums: `n` a count, `c` cents, `n.…` and `c.…` those of a part.
@@ -40,7 +40,8 @@ pub fn is_number(name: &str) -> bool {
 }
 
 impl Derived {
-    /// Adds the writes that change the derived items from `old` to `new` to `transaction`.
+    /// Adds the writes that change the derived items from `old` to `new` to `transaction`: deletions, additions to
+    /// totals, and items. A changed item keeps attributes that neither `old` nor `new` has.
     ///
     /// Every change of a contribution increments the total's version, so the doctor knows whether a total changed
     /// during its count, even if the numbers are equal again (C-84).
@@ -48,14 +49,14 @@ impl Derived {
         for key in old.items.keys().filter(|key| !new.items.contains_key(*key)) {
             transaction.delete(key.clone(), Condition::Always);
         }
-        add_shares(transaction, &old.totals, &new.totals);
-        add_shares(transaction, &old.ranks, &new.ranks);
+        add_differences(transaction, &old.totals, &new.totals);
+        add_differences(transaction, &old.ranks, &new.ranks);
         for (key, item) in new.items {
             match old.items.get(&key) {
                 Some(old) if *old == item => {}
                 Some(old) => {
-                    let names: Vec<_> = old.keys().map(String::as_str).collect();
-                    transaction.set(key, item, &names, Condition::Always);
+                    let may_lack: Vec<_> = old.keys().map(String::as_str).collect();
+                    transaction.set(key, item, &may_lack, Condition::Always);
                 }
                 None => transaction.put(key, item, Condition::Always),
             }
@@ -63,43 +64,52 @@ impl Derived {
     }
 }
 
-/// Adds the difference between two contributions of a record to every total that has one of them.
-fn add_shares(transaction: &mut Transaction, old: &BTreeMap<Key, Share>, new: &BTreeMap<Key, Share>) {
+/// Adds the difference between the old and the new contribution of a record to every total that has one of them, and 1
+/// to its version. A total with equal numbers is not written.
+fn add_differences(
+    transaction: &mut Transaction,
+    old: &BTreeMap<Key, Contribution>,
+    new: &BTreeMap<Key, Contribution>,
+) {
     let totals: BTreeSet<_> = old.keys().chain(new.keys()).collect();
     for key in totals {
         let (before, after) = (old.get(key), new.get(key));
-        if before.map(|share| &share.numbers) == after.map(|share| &share.numbers) {
+        if before.map(|contribution| &contribution.numbers) == after.map(|contribution| &contribution.numbers)
+        {
             continue;
         }
-        let shares = [(before, -1), (after, 1)];
-        for (share, sign) in shares
-            .into_iter()
-            .filter_map(|(share, sign)| Some((share?, sign)))
-        {
-            for (name, by) in &share.numbers {
+        // The transaction merges the subtraction and the addition of a number.
+        for (contribution, sign) in [(before, -1), (after, 1)] {
+            let Some(contribution) = contribution else {
+                continue;
+            };
+            for (name, by) in &contribution.numbers {
                 // A subtraction sets the attributes too: a total may start below 0 while another process counts the
                 // other records.
-                let set = share.attributes.clone();
+                let set = contribution.attributes.clone();
                 transaction.update(key.clone(), name, sign * by, set, Condition::Always);
             }
         }
         transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
-        if before.or(after).is_some_and(|share| share.spread) {
+        if before
+            .or(after)
+            .is_some_and(|contribution| contribution.is_sharded)
+        {
             transaction.spread(key);
         }
     }
 }
 
-/// A contribution that counts the record once.
-pub fn one(attributes: Item) -> Share {
-    Share {
+/// A contribution that counts the record once, in a total without shards.
+pub fn count_of_one(attributes: Item) -> Contribution {
+    Contribution {
         numbers: BTreeMap::from([("n".to_owned(), 1)]),
         attributes,
-        spread: false,
+        is_sharded: false,
     }
 }
 
-/// An item with the numbers of a total.
+/// The numbers of a total as attributes.
 pub fn numbers<'a>(numbers: impl IntoIterator<Item = (&'a String, &'a i128)>) -> Item {
     numbers
         .into_iter()
@@ -115,9 +125,9 @@ mod tests {
 
     fn of(items: &[(&str, &str)], totals: &[(&str, i64)]) -> Derived {
         let key = |name: &str| key::total("p".to_owned(), name);
-        let share = |cents| Share {
+        let share = |cents| Contribution {
             numbers: BTreeMap::from([("n".to_owned(), 1), ("c".to_owned(), cents)]),
-            ..Share::default()
+            ..Contribution::default()
         };
         Derived {
             items: items

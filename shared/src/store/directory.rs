@@ -1,10 +1,11 @@
 //! The directory's items, and the members of departments.
 //!
 //! Every request reads the head, so it is one text, which is read several times faster than hundreds of attributes, and
-//! [compact]. Names and dates of departments and groups are in [items of their own](details); in the formats before 6 they were
-//! in the head. In the first format it also had the standings of all users; now each user's is in its record and, so that
-//! checking a credential needs nothing else, in its credentials. Every write of a department, a group, a user's record, of
-//! what is derived from it, or of a credential moves the version of the head on, so that they follow one another and agree.
+//! [compact]. Names and dates of departments and groups are in [items of their own](details); in the formats before 6
+//! they were in the head. In the first format it also contained the memberships of all users, called standings; now
+//! each user's is in its record and, so that checking a credential needs nothing else, in its credentials. Every write
+//! of a department, a group, a user's record or its derived items, or a credential increments the version of the head,
+//! so these writes have one order and agree.
 
 mod compact;
 mod details;
@@ -43,15 +44,15 @@ const MAX_QUERIES: usize = 8;
 /// The memberships of all users, which the first format has in the same item.
 pub type Standings = BTreeMap<UserId, Membership>;
 
-/// A directory as it is stored, with the version that a write of it must find.
+/// A directory as it is stored. A write requires that its version is unchanged.
 #[derive(Debug, Clone)]
 pub struct StoredDirectory {
     pub directory: DirectoryHead,
-    /// Those of all departments and groups in formats 1 to 5; `None` where they are items of their own.
+    /// Details of all departments and groups in formats 1 to 5; `None` where they are items of their own.
     pub details: Option<DirectoryDetails>,
     /// Permissions that this build does not know.
     pub later: LaterPermissions,
-    /// Those of all users in the first format; `None` where each user's record has its own.
+    /// Memberships of all users in the first format; `None` where each user's record has its own.
     pub standings: Option<Standings>,
     pub version: u64,
     pub raw: Raw,
@@ -90,7 +91,7 @@ impl Reader {
 
     /// The current membership of a credential's user; `None` if the user is deleted. No call, or one get if neither
     /// the directory nor the credential contains it.
-    pub async fn standing(
+    pub async fn membership(
         &self,
         stored: &StoredDirectory,
         credential: &Credential,
@@ -111,8 +112,10 @@ impl Reader {
         self.members(departments.unwrap_or_default()).await
     }
 
-    /// A viewer with the members that its decisions rest on. No call if they were expected or nothing rests on any.
-    pub(crate) async fn among_colleagues(
+    /// Adds to a viewer the members of the departments on which its permissions depend, and remembers these
+    /// departments. No call if there are none, or if they are the `expected` ones. `standings` contains all members in
+    /// the first format.
+    pub(crate) async fn with_department_members(
         &self,
         viewer: Viewer,
         standings: Option<&Standings>,
@@ -120,19 +123,22 @@ impl Reader {
     ) -> Result<Viewer, StoreError> {
         let departments = viewer.departments();
         if let Some(standings) = standings {
-            let works_there = |at: &Membership| at.department.is_some_and(|at| departments.contains(&at));
-            let members = standings.iter().filter(|(_, standing)| works_there(standing));
-            let members = members.map(|(user, _)| *user).collect();
-            return Ok(viewer.among(members));
+            let is_member = |membership: &Membership| {
+                let department = membership.department;
+                department.is_some_and(|department| departments.contains(&department))
+            };
+            let members = standings.iter().filter(|(_, membership)| is_member(membership));
+            let users = members.map(|(user, _)| *user).collect();
+            return Ok(viewer.with_colleagues(users));
         }
         let members = if departments == expected.departments {
             expected
         } else {
-            let some = (!departments.is_empty()).then(|| departments.clone());
-            self.hints.departments.set(self.caller.credentials.clone(), some);
+            let hint = (!departments.is_empty()).then(|| departments.clone());
+            self.hints.departments.set(self.caller.credentials.clone(), hint);
             self.members(departments).await?
         };
-        Ok(viewer.among(members.users))
+        Ok(viewer.with_colleagues(members.users))
     }
 
     /// The members of these departments. Makes one query for each department, in parallel, or reads the whole partition if there
@@ -160,7 +166,7 @@ impl Reader {
     }
 }
 
-/// The users of each department that has any, of all items of members or of the standings of the first format.
+/// The users of each department that has any: from the memberships of the first format, else from all items of members.
 fn department_users(standings: Option<Standings>, items: Vec<Item>) -> Result<DepartmentUsers, StoreError> {
     let mut users = DepartmentUsers::new();
     if let Some(standings) = standings {
@@ -181,12 +187,13 @@ fn department_users(standings: Option<Standings>, items: Vec<Item>) -> Result<De
     Ok(users)
 }
 
-/// Decodes a directory that is written again.
+/// Decodes a directory that is written again: attributes of later builds are kept.
 pub fn decode_raw(item: &Item) -> Result<StoredDirectory, StoreError> {
     let raw = Raw::of(item);
     Ok(StoredDirectory { raw, ..decode(item)? })
 }
 
+/// Decodes a directory of any format that is only read. The attribute with its text determines the format.
 pub fn decode(item: &Item) -> Result<StoredDirectory, StoreError> {
     let (version, raw) = (item::number(KIND, item, "v")?, Raw::default());
     if let Some(text) = item.get(COMPACT) {
@@ -201,13 +208,13 @@ pub fn decode(item: &Item) -> Result<StoredDirectory, StoreError> {
             raw,
         });
     }
-    let (text, standings) = if item.contains_key(HEAD) {
+    let (attribute, standings) = if item.contains_key(HEAD) {
         (HEAD, None)
     } else {
         let First { users } = item::need_json(KIND, item, FIRST)?;
         (FIRST, Some(users))
     };
-    let (directory, details) = item::need_json::<Directory>(KIND, item, text)?.split();
+    let (directory, details) = item::need_json::<Directory>(KIND, item, attribute)?.split();
     Ok(StoredDirectory {
         directory,
         details: Some(details),
@@ -218,29 +225,33 @@ pub fn decode(item: &Item) -> Result<StoredDirectory, StoreError> {
     })
 }
 
+/// A directory as an item, in the format in which it was read. Attributes that this build does not know are kept.
 pub fn encode(stored: &StoredDirectory) -> Item {
     let recode = |raw: &Item| Some(encode_known(&decode(raw).ok()?));
     stored.raw.carry(encode_known(stored), recode)
 }
 
 fn encode_known(stored: &StoredDirectory) -> Item {
-    let (name, text) = match (&stored.details, &stored.standings) {
-        (None, _) => (COMPACT, compact::write(&stored.directory, &stored.later)),
-        (Some(details), standings) => {
+    let (attribute, text) = match &stored.details {
+        None => (COMPACT, compact::write(&stored.directory, &stored.later)),
+        Some(details) => {
             let whole = Directory::of_parts(stored.directory.clone(), details.clone());
-            let mut text = serde_json::json!(whole);
-            if let (Some(text), Some(users)) = (text.as_object_mut(), standings) {
-                let users: BTreeMap<_, _> = users
+            let mut json = serde_json::json!(whole);
+            if let (Some(fields), Some(standings)) = (json.as_object_mut(), &stored.standings) {
+                let users = standings
                     .iter()
-                    .map(|(id, standing)| (id.to_string(), standing))
-                    .collect();
-                text.insert("users".to_owned(), serde_json::json!(users));
+                    .map(|(id, membership)| (id.to_string(), membership));
+                let users: BTreeMap<_, _> = users.collect();
+                fields.insert("users".to_owned(), serde_json::json!(users));
             }
-            let name = if standings.is_some() { FIRST } else { HEAD };
-            (name, text.to_string())
+            let is_first_format = stored.standings.is_some();
+            (if is_first_format { FIRST } else { HEAD }, json.to_string())
         }
     };
-    Item::from([(name.to_owned(), s(text)), ("v".to_owned(), n(stored.version))])
+    Item::from([
+        (attribute.to_owned(), s(text)),
+        ("v".to_owned(), n(stored.version)),
+    ])
 }
 
 /// The users in an item of members.

@@ -116,6 +116,7 @@ impl<E: Entity> Stored<E> {
         Ok(self.raw.carry(self.encode_known()?, recode))
     }
 
+    /// The attributes that this build knows.
     fn encode_known(&self) -> Result<Item, StoreError> {
         let mut item = self.value.encode()?;
         item.insert("v".to_owned(), n(self.version));
@@ -138,6 +139,7 @@ impl<E: Entity> Stored<E> {
         })
     }
 
+    /// Decodes the attributes that this build knows.
     fn decode_known(item: &Item) -> Result<Self, StoreError> {
         Ok(Self {
             value: E::decode(item)?,
@@ -156,20 +158,22 @@ impl<E: Entity> Stored<E> {
         E::derived(self, &self.encode()?, keys)
     }
 
-    /// All items derived from the record. A record with the version that was read is not encoded again.
+    /// Like [`derived`](Self::derived), for a record that is probably unchanged since it was read: then the item that
+    /// was read is used, in place of encoding the record again.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if an item cannot be encoded.
     pub fn derived_as_read(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
-        let is_read =
-            |item: &&Item| item::number(E::KIND, item, "v").is_ok_and(|read: u64| read == self.version);
-        match self.raw.item().filter(is_read) {
-            Some(item) => E::derived(self, item, keys),
-            None => self.derived(keys),
+        if let Some(item) = self.raw.item() {
+            let is_unchanged = item::number(E::KIND, item, "v").is_ok_and(|read: u64| read == self.version);
+            if is_unchanged {
+                return E::derived(self, item, keys);
+            }
         }
+        self.derived(keys)
     }
 
-    /// Deletes the record and its derived items, on condition that the stored version is unchanged.
+    /// The writes that delete the record and its derived items, on condition that the stored version is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if a derived item cannot be encoded.
@@ -181,8 +185,8 @@ impl<E: Entity> Stored<E> {
         Ok(transaction)
     }
 
-    /// Replaces the stored record, or adds it if there is none, and changes its derived items. The condition is that
-    /// the stored version is unchanged.
+    /// The writes that replace the record `stored`, or add this one if there is none, and change its derived items. The
+    /// condition is that the stored version is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.

@@ -71,7 +71,7 @@ impl Writer {
     ) -> Result<Transaction, StoreError> {
         let mut transaction = record.put(self.keys(), stored)?;
         let moments = || record.value.moments(stored.map(|stored| &stored.value));
-        let events = self.watched(E::TRIGGER, moments);
+        let events = self.watched_events(E::TRIGGER, moments);
         if !events.is_empty() {
             let fact = Raised {
                 at: self.reader.environment.now(),
@@ -87,8 +87,8 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Adds the writes of a new lead, with the outbox entry of its facts, to a transaction. The caller takes the lead's
-    /// id, `number`, at the counter.
+    /// Adds the writes of a new lead, with the outbox entry of its facts, to a transaction. The caller takes `id`,
+    /// the lead's id, at the counter.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.
@@ -96,42 +96,47 @@ impl Writer {
         &self,
         transaction: &mut Transaction,
         lead: Lead,
-        number: Sequence,
+        id: Sequence,
     ) -> Result<(), StoreError> {
         let state = LeadState {
             lead,
             company: None,
-            unlinked: self.reader.settled.has(Format::UNLINKED),
-            details: Details::default().next(&self.reader.settled),
+            unlinked: self.reader.known_format.has(Format::UNLINKED),
+            details: Details::default().next(&self.reader.known_format),
         };
         let record = Stored::made(state, None);
         let mut creation = self.put_record(&record, None)?;
-        ranks::leave_to_count(&mut creation, self.keys(), &record.lead, number);
+        ranks::leave_to_count(&mut creation, self.keys(), &record.lead, id);
         transaction.merge(creation);
         Ok(())
     }
 
     /// Whether an active automation waits for calls, so that they need an outbox entry (C-76).
-    pub(crate) fn raises_calls(&self) -> bool {
+    pub(crate) fn has_call_automation(&self) -> bool {
         self.directory
             .as_ref()
             .is_some_and(|directory| directory.triggers)
     }
 
-    /// The events of these moments for which an automation is active.
-    fn watched(&self, trigger: Trigger, moments: impl FnOnce() -> Vec<Moment>) -> Vec<String> {
-        let Some(directory) = self.directory.as_ref().filter(|it| !it.events.is_empty()) else {
+    /// The events of these moments for which an automation is active; none in background work. `moments` is called only
+    /// if any automation is active.
+    fn watched_events(&self, trigger: Trigger, moments: impl FnOnce() -> Vec<Moment>) -> Vec<String> {
+        // A writer of background work has no directory.
+        let Some(directory) = &self.directory else {
             return Vec::new();
         };
-        let events = moments().into_iter();
-        let events = events.map(|moment| Event { trigger, moment }.to_string());
+        if directory.events.is_empty() {
+            return Vec::new();
+        }
+        let moments = moments().into_iter();
+        let events = moments.map(|moment| Event { trigger, moment }.to_string());
         events.filter(|event| directory.events.contains(event)).collect()
     }
 }
 
-/// The moments of a change: `Updated` if anything changed, and those of `more` that apply.
-fn changes<const N: usize>(changed: bool, more: [(bool, Moment); N]) -> Vec<Moment> {
-    let all = [(changed, Moment::Updated)].into_iter().chain(more);
+/// The moments of a change: `Updated` if anything changed, and those of `more` whose condition holds.
+fn moments_of_change<const N: usize>(is_changed: bool, more: [(bool, Moment); N]) -> Vec<Moment> {
+    let all = [(is_changed, Moment::Updated)].into_iter().chain(more);
     all.filter(|(applies, _)| *applies)
         .map(|(_, moment)| moment)
         .collect()
@@ -149,7 +154,7 @@ impl Factual for LeadState {
             return vec![Moment::Created];
         };
         let (old, new) = (&before.lead, &self.lead);
-        changes(
+        moments_of_change(
             old != new,
             [
                 (old.owner != new.owner, Moment::OwnerChanged),
@@ -178,7 +183,7 @@ impl Factual for OpportunitySnapshot {
             return vec![Moment::Created];
         };
         let (old, new) = (&before.opportunity, &self.opportunity);
-        changes(
+        moments_of_change(
             old != new,
             [
                 (old.crm_column != new.crm_column, Moment::ColumnChanged),

@@ -57,8 +57,11 @@ impl Format {
         self.0
     }
 
-    /// Rejects a format that this build does not read.
-    fn judged(self) -> Result<Self, StoreError> {
+    /// This format.
+    ///
+    /// # Errors
+    /// [`StoreError::Format`] if this build does not read it.
+    fn checked(self) -> Result<Self, StoreError> {
         if (Self::OLDEST..=Self::CURRENT).contains(&self) {
             return Ok(self);
         }
@@ -112,39 +115,46 @@ impl TableFormat {
         item::encode("format", self)
     }
 
-    /// The format to write, if this build can read the whole table.
-    fn judged(&self) -> Result<Format, StoreError> {
-        let format = self.format.judged()?;
-        self.next.map_or(Ok(format), Format::judged)
+    /// The format to write.
+    ///
+    /// # Errors
+    /// [`StoreError::Format`] if this build does not read the whole table.
+    fn checked(&self) -> Result<Format, StoreError> {
+        let format = self.format.checked()?;
+        self.next.map_or(Ok(format), Format::checked)
     }
 }
 
-/// The newest format in which this process has seen the table, and the one that it has seen written.
+/// The format of the table as this process last read it. Shared by all readers of the process.
 #[derive(Debug, Clone, Default)]
-pub struct Settled(Arc<SeenFormat>);
+pub struct KnownFormat(Arc<FormatNumbers>);
 
+/// The numbers of two formats; 0 before the first read.
 #[derive(Debug, Default)]
-struct SeenFormat {
+struct FormatNumbers {
+    /// The format of all items.
     format: AtomicU32,
+    /// The format that writers use: the target of a running migration, else the same.
     written: AtomicU32,
 }
 
-impl Settled {
-    /// Notes the format that the table has. It never goes back.
+impl KnownFormat {
+    /// Remembers the format that was read. A format never decreases, so an outdated read has no effect.
     pub fn note(&self, found: &TableFormat) {
-        let Format(format) = found.format;
-        self.0.format.fetch_max(format, Ordering::Relaxed);
-        let Format(written) = found.written();
-        self.0.written.fetch_max(written, Ordering::Relaxed);
+        let numbers = &self.0;
+        numbers.format.fetch_max(found.format.number(), Ordering::Relaxed);
+        numbers
+            .written
+            .fetch_max(found.written().number(), Ordering::Relaxed);
     }
 
-    /// Whether the table has this format, so that all writers know it. A migration that is under way does not count,
-    /// because writers of the former format may still be running.
+    /// Whether all items of the table have at least this format, so that all writers know it. A migration in progress
+    /// does not count, because writers of the former format may still be running.
     pub fn has(&self, format: Format) -> bool {
         self.0.format.load(Ordering::Relaxed) >= format.number()
     }
 
-    /// Whether this format is written, as by all requests that began after a migration did.
+    /// Whether writers use at least this format. They do so once the migration to it has started.
     fn writes(&self, format: Format) -> bool {
         self.0.written.load(Ordering::Relaxed) >= format.number()
     }
@@ -155,7 +165,7 @@ impl Settled {
     }
 
     /// Whether the custom fields of large leads are written as items of their own.
-    pub fn divides_leads(&self) -> bool {
+    pub fn splits_lead_details(&self) -> bool {
         self.writes(Format::LEAD_DETAILS)
     }
 
@@ -179,6 +189,7 @@ fn readable() -> String {
     }
 }
 
+/// The item `#format`.
 async fn format_item(table: &ReadTable) -> Result<Option<TableFormat>, StoreError> {
     let item = table.get(&key::format()).await?;
     item.map(|item| item::decode("format", item)).transpose()
@@ -190,14 +201,14 @@ pub async fn found_format(table: &ReadTable) -> Result<Option<TableFormat>, Stor
         return Ok(Some(found));
     }
     let instances = table.query(KeyRange::head(key::instances(), 1)).await?;
-    let any = !instances.items.is_empty();
-    Ok(any.then(|| TableFormat::settled(Format::FIRST)))
+    let has_instance = !instances.items.is_empty();
+    Ok(has_instance.then(|| TableFormat::settled(Format::FIRST)))
 }
 
 impl Store {
     /// The check before a function's first request: one get, which also opens the connection.
     pub(crate) async fn check_start(&self) -> Result<(), StoreError> {
-        self.judge(format_item(self.table.reads()).await?.as_ref())
+        self.accept_format(format_item(self.table.reads()).await?.as_ref())
     }
 
     /// Rejects a table that this build cannot read.
@@ -205,13 +216,14 @@ impl Store {
     /// # Errors
     /// [`StoreError::Format`] for another format; other errors if the table cannot be reached.
     pub async fn check_format(&self) -> Result<(), StoreError> {
-        self.judge(found_format(self.table.reads()).await?.as_ref())
+        self.accept_format(found_format(self.table.reads()).await?.as_ref())
     }
 
-    fn judge(&self, found: Option<&TableFormat>) -> Result<(), StoreError> {
+    /// Rejects a format that this build cannot read, otherwise remembers it. A table without a format is accepted.
+    fn accept_format(&self, found: Option<&TableFormat>) -> Result<(), StoreError> {
         let Some(found) = found else { return Ok(()) };
-        found.judged()?;
-        self.settled.note(found);
+        found.checked()?;
+        self.known_format.note(found);
         Ok(())
     }
 }
@@ -223,10 +235,10 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     pub async fn learn_format(&self) -> Result<(), StoreError> {
-        if !self.settled.has(Format::CURRENT)
+        if !self.known_format.has(Format::CURRENT)
             && let Some(found) = format_item(&self.table).await?
         {
-            self.settled.note(&found);
+            self.known_format.note(&found);
         }
         Ok(())
     }

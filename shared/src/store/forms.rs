@@ -19,7 +19,8 @@ const TEXT: &str = "hook";
 pub type FormRecord = Stored<Form>;
 
 impl Reader {
-    /// The active form with this name and token. One get by the name and a prefix of the token's hash.
+    /// The active form with this name and token, which is then cached; `None` clears the cache. One get by the name and
+    /// a prefix of the token's hash, so the whole hash is compared.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -27,17 +28,18 @@ impl Reader {
         let item = self.table.get(&self.keys().form_link(name, token)).await?;
         let form = item.as_ref().map(form).transpose()?;
         let form = form.filter(|form| form.token_hash.is(token) && form.active);
-        self.hints.forms.set(self.form_name(name, token), form.clone());
+        self.hints.forms.set(self.cache_key(name, token), form.clone());
         Ok(form)
     }
 
     /// The form that this process last read by this name and token: a prefetch hint.
     #[must_use]
     pub fn hinted_form(&self, name: &LinkName, token: &TokenHash) -> Option<Form> {
-        self.hints.forms.get(&self.form_name(name, token))
+        self.hints.forms.get(&self.cache_key(name, token))
     }
 
-    fn form_name(&self, name: &LinkName, token: &TokenHash) -> (InstanceName, String) {
+    /// The key of a form in the process's cache.
+    fn cache_key(&self, name: &LinkName, token: &TokenHash) -> (InstanceName, String) {
         (self.instance.clone(), format!("{name} {}", token.as_str()))
     }
 

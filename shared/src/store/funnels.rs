@@ -70,12 +70,13 @@ impl Writer {
         start: PrefetchedList,
     ) -> Result<Vec<Funnel>, StoreError> {
         let decode = |item: Item| item::decode::<Funnel>(KIND, item);
-        let sees = {
-            let viewer = viewer.clone();
-            // An unreadable funnel passes the filter, and is then logged and omitted.
-            move |item: &Item| decode(item.clone()).map_or(true, |funnel| viewer.sees_funnel(&funnel.access))
+        let owned_viewer = viewer.clone();
+        // An unreadable funnel passes the filter, and is then logged and omitted.
+        let is_visible = move |item: &Item| match decode(item.clone()) {
+            Ok(funnel) => owned_viewer.sees_funnel(&funnel.access),
+            Err(_) => true,
         };
-        let start = start.filtered(visible(sees));
+        let start = start.filtered(visible(is_visible));
         let items = self
             .finish_list(viewer, request, start, Growth::Anywhere)
             .await?
@@ -84,7 +85,7 @@ impl Writer {
     }
 }
 
-/// The filter of the funnels that a viewer sees.
+/// The filter of the funnels that a viewer sees. A prefetch, which has no viewer yet, uses it with all funnels.
 fn visible(sees: impl Fn(&Item) -> bool + Send + Sync + 'static) -> EntryFilter {
     EntryFilter {
         name: "visible",

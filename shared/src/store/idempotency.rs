@@ -52,27 +52,29 @@ impl Reader {
         };
         let item = self.table.get(&claim.key(self.keys())).await?;
         let now = self.environment.now();
-        item.map_or(Ok(Claimed::New), |item| claim.judge(&item, now))
+        item.map_or(Ok(Claimed::New), |item| claim.compare(&item, now))
     }
 }
 
 impl Writer {
     /// Outcome of a concurrent request with the same key, from the items of failed conditions; `None` if the claim is
     /// not among them.
-    pub(crate) fn claimed_meanwhile(
+    pub(crate) fn claimed_concurrently(
         &self,
         claim: Option<&IdempotencyKey>,
         refused: &BTreeMap<Key, Item>,
     ) -> Result<Option<Claimed>, StoreError> {
-        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
-        met.map(|(claim, item)| claim.judge(item, self.reader.environment.now()))
-            .transpose()
+        let Some(claim) = claim else { return Ok(None) };
+        let Some(item) = refused.get(&claim.key(self.keys())) else {
+            return Ok(None);
+        };
+        claim.compare(item, self.reader.environment.now()).map(Some)
     }
 }
 
 impl Writer {
-    /// Stores that a request found a record and created none. Returns the outcome of a concurrent request with the same
-    /// key that came first. One transaction.
+    /// Stores that a request found a record and created none. Returns [`Claimed::New`], or the outcome of a concurrent
+    /// request with the same key that came first. One transaction; a get after an unknown outcome.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or its outcome is unknown.
@@ -88,8 +90,8 @@ impl Writer {
         match self.table.commit(transaction).await {
             Ok(()) => Ok(Claimed::New),
             Err(CommitError::Refused(items)) => {
-                let claimed = self.claimed_meanwhile(Some(claim), &items)?;
-                Ok(claimed.unwrap_or(Claimed::New))
+                let earlier = self.claimed_concurrently(Some(claim), &items)?;
+                Ok(earlier.unwrap_or(Claimed::New))
             }
             // The outcome may be unknown. All equal requests have the same response, so it does not matter which of
             // them stored the claim.
@@ -124,16 +126,17 @@ impl IdempotencyKey {
         self.put_outcome(transaction, keys, (made, Item::new()), now);
     }
 
+    /// Adds the claim of a request for `record`, with more attributes, like [`put`](Self::put).
     fn put_outcome(
         &self,
         transaction: &mut Transaction,
         keys: Keys<'_>,
-        (made, more): (u64, Item),
+        (record, more): (u64, Item),
         now: Timestamp,
     ) {
         let mut item = Item::from([
             ("body".to_owned(), s(&self.body)),
-            ("made".to_owned(), n(made)),
+            ("made".to_owned(), n(record)),
             (
                 "ttl".to_owned(),
                 n(now.plus_seconds(LIFETIME_SECONDS).unix_seconds()),
@@ -148,11 +151,11 @@ impl IdempotencyKey {
         );
     }
 
-    /// Compares the claim with a stored one. Expired claims, and claims without `ttl`, are ignored. [`FOUND`] is absent
-    /// if the request created the record.
-    pub(crate) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
-        let until = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
-        if until <= now.unix_seconds() {
+    /// Outcome of the earlier request that stored a claim with this key. Expired claims, and claims without `ttl`, are
+    /// ignored. [`FOUND`] is absent if the request created the record.
+    pub(crate) fn compare(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
+        let expiry = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
+        if expiry <= now.unix_seconds() {
             return Ok(Claimed::New);
         }
         let body = item.get("body").and_then(|body| body.as_s().ok());
@@ -160,10 +163,10 @@ impl IdempotencyKey {
         if *body != self.body {
             return Ok(Claimed::Mismatch);
         }
-        let made = item::number("idempotency", item, "made")?;
+        let record = item::number("idempotency", item, "made")?;
         if item::number("idempotency", item, FOUND)? > 0 {
-            return Ok(Claimed::Found(made));
+            return Ok(Claimed::Found(record));
         }
-        Ok(Claimed::Replay(made))
+        Ok(Claimed::Replay(record))
     }
 }

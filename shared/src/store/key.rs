@@ -30,7 +30,10 @@ pub use board::{
     restricted_rank, restricted_ranked, total_column, total_of, user_begins, user_column_begins,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed, ranked_list};
+pub use lead::{
+    class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, ranked_list, stale_marker_lead,
+    tombstone_lead,
+};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -98,11 +101,12 @@ pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
 
 /// The prefixes of the partition keys of the instance's items that may expire.
 #[cfg(any(feature = "operator", feature = "testing"))]
-pub fn expiring(instance: &InstanceName) -> [String; 7] {
+pub fn expiring(instance: &InstanceName) -> [String; 8] {
     [
         "bookmark#",
         "idempotency#",
         "new-caller#",
+        "new-email#",
         "rate#",
         "report-draft#",
         "report-walk",
@@ -133,14 +137,14 @@ pub fn instance(name: &InstanceName) -> Key {
 const ASIDE: &str = "-aside";
 
 /// The quarantine key of an unreadable item: its sort key, in a partition next to its own.
-pub fn aside(key: &Key) -> Key {
+pub fn quarantine_key(key: &Key) -> Key {
     Key::new(format!("{}{ASIDE}", key.pk), key.sk.as_str())
 }
 
 /// The original key of an item in quarantine.
-pub fn put_back(aside: &Key) -> Key {
-    let partition = aside.pk.strip_suffix(ASIDE).unwrap_or(&aside.pk);
-    Key::new(partition.to_owned(), aside.sk.as_str())
+pub fn original_key(quarantined: &Key) -> Key {
+    let partition = quarantined.pk.strip_suffix(ASIDE).unwrap_or(&quarantined.pk);
+    Key::new(partition.to_owned(), quarantined.sk.as_str())
 }
 
 /// Builds the keys of one instance.
@@ -213,19 +217,20 @@ impl Keys<'_> {
         self.pk("")
     }
 
-    /// Returns the record from which an item of the instance is derived.
+    /// Returns the record from which an item of the instance is derived. The first part of the partition key after the
+    /// instance determines the kind of the item; the sort key contains the id.
     pub fn origin(self, key: &Key) -> Origin {
         let Some(rest) = key.pk.strip_prefix(&self.prefix()) else {
             return Origin::None;
         };
-        let id = |text: &str| LeadId::new(text.parse().ok()?);
+        let lead_id = |text: &str| LeadId::new(text.parse().ok()?);
         match rest.split('#').next() {
             Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
             Some("title" | "wordy-title") => {
                 Origin::Opportunity(keyed_id(&key.sk).and_then(OpportunityId::new))
             }
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
-            Some("leads" | "wordy" | "company-lead" | "lead-details") => Origin::Lead(id(&key.sk)),
+            Some("leads" | "wordy" | "company-lead" | "lead-details") => Origin::Lead(lead_id(&key.sk)),
             Some("phone" | "email" | "word" | "number") => Origin::Lead(looked_up_lead(&key.sk)),
             Some("timeline") => Origin::Event,
             Some("calendar-link" | "calendar-public") => Origin::CalendarLink,
@@ -304,7 +309,7 @@ impl Keys<'_> {
 
     /// The quarantine partitions.
     pub fn quarantine(self) -> [String; 3] {
-        [self.outbox(), self.notices(), self.erasures()].map(|partition| partition + ASIDE)
+        [self.outbox(), self.stale_markers(), self.tombstones()].map(|partition| partition + ASIDE)
     }
 
     /// The outcome of a request with an `Idempotency-Key`, by a digest of its scope and key.
@@ -328,8 +333,8 @@ impl Keys<'_> {
     }
 
     /// The cursor of a page of a list.
-    pub fn bookmark(self, walk: &str, page: u64) -> Key {
-        Key::new(self.pk(&format!("bookmark#{walk}")), format!("{page:020}"))
+    pub fn page_cursor(self, cursor: &str, page: u64) -> Key {
+        Key::new(self.pk(&format!("bookmark#{cursor}")), format!("{page:020}"))
     }
 }
 
@@ -343,16 +348,17 @@ pub fn number(number: u64) -> String {
     format!("{number:015}")
 }
 
-/// Divides the items after number `first` of a partition into parts of equally many numbers, up to `last`. Items may be
-/// added concurrently, so the last part has no end.
-pub fn split(partition: &str, first: u64, last: u64, parts: u64) -> Vec<KeyRange> {
-    let step = last.min(MAX_ID).saturating_sub(first).div_ceil(parts).max(1);
-    let bound = |part: u64| number((first + part * step).min(MAX_ID));
+/// Divides the items of a partition with a number above `after` into `parts` ranges of equally many numbers. `last` is
+/// the greatest number expected. Items may be added concurrently, so the last range has no end.
+pub fn split(partition: &str, after: u64, last: u64, parts: u64) -> Vec<KeyRange> {
+    let step = last.min(MAX_ID).saturating_sub(after).div_ceil(parts).max(1);
+    let bound = |part: u64| number((after + part * step).min(MAX_ID));
     let ranges = (0..parts).map(|part| KeyRange {
         after: Some(bound(part)),
         through: (part + 1 < parts).then(|| bound(part + 1)),
         ..KeyRange::whole(partition.to_owned())
     });
+    // Bounds above the greatest id are equal, and such ranges empty.
     ranges.filter(|range| range.after != range.through).collect()
 }
 

@@ -37,7 +37,8 @@ impl ListRequest {
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
     }
 
-    fn walk(&self, caller: &CallerId, list: &PagedList) -> CursorKey {
+    /// The key of the cursors of this request's pages.
+    fn cursor_key(&self, caller: &CallerId, list: &PagedList) -> CursorKey {
         let (partition, limit) = (&list.partition, self.limit.unwrap_or_default());
         match &list.filter {
             None => CursorKey::new(caller, &format!("{partition} {limit}")),
@@ -91,12 +92,15 @@ impl PagedList {
 #[derive(Debug)]
 pub struct PrefetchedList {
     list: PagedList,
-    bookmark: Option<PageCursor>,
+    /// The stored cursor of the page.
+    cursor: Option<PageCursor>,
+    /// The first entries after the expected cursor of the page, with that cursor.
     early: Option<(PageCursor, Page)>,
 }
 
 impl PrefetchedList {
-    /// The same list with a filter that depends on the viewer. It has the name of the filter that it replaces.
+    /// The same list with a filter that depends on the viewer. The filter must have the name of the one that it
+    /// replaces, because the name is part of the cursor's key.
     pub(super) fn filtered(mut self, filter: EntryFilter) -> Self {
         self.list.filter = Some(filter);
         self
@@ -125,92 +129,89 @@ impl Reader {
         request: &ListRequest,
     ) -> Result<PrefetchedList, StoreError> {
         let list = list.into();
-        let walk = request.walk(&self.caller, &list);
-        let guess = self.hints.of(&self.caller.credentials);
-        let begins = if request.skipped(&guess) == 0 {
+        let key = request.cursor_key(&self.caller, &list);
+        let hint = self.hints.of(&self.caller.credentials);
+        let expected = if request.skipped(&hint) == 0 {
             Some(PageCursor::default())
         } else {
-            request
-                .page
-                .and_then(|page| self.hints.pages.get(&walk.page(page)))
+            let page = request.page;
+            page.and_then(|page| self.hints.pages.get(&key.page(page)))
         };
-        let bookmark = async {
+        let cursor = async {
             match (request.page, request.limit) {
-                (Some(page @ 1..), Some(_)) => self.bookmark(&walk, page).await,
+                (Some(page @ 1..), Some(_)) => self.page_cursor(&key, page).await,
                 _ => Ok(None),
             }
         };
         let early = async {
-            let Some(begins) = begins else { return Ok(None) };
+            let Some(expected) = expected else {
+                return Ok(None);
+            };
             let limit = request.limit.map_or(MAX_EARLY, usize::from).min(MAX_EARLY);
-            let page = self.table.query(span(&list, &begins, limit)).await?;
-            Ok::<_, StoreError>(Some((begins, page)))
+            let page = self.table.query(range_after(&list, &expected, limit)).await?;
+            Ok::<_, StoreError>(Some((expected, page)))
         };
-        let (bookmark, early) = tokio::try_join!(bookmark, early)?;
-        Ok(PrefetchedList {
-            list,
-            bookmark,
-            early,
-        })
+        let (cursor, early) = tokio::try_join!(cursor, early)?;
+        Ok(PrefetchedList { list, cursor, early })
     }
 }
 
 impl Writer {
     /// The entries of the page, including prefetched ones. Without `limit`, the first page is the whole list and later
-    /// pages are empty. With `limit`, stores the cursor at which the next page starts. Caches the caller's settings, from
-    /// which the prefetch of its next request guesses.
+    /// pages are empty. With `limit`, stores the cursor at which the next page starts. Caches the caller's permissions
+    /// and settings for the prefetch of its next request.
     pub(crate) async fn finish_list(
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedList,
+        prefetched: PrefetchedList,
         growth: Growth,
     ) -> Result<Vec<Item>, StoreError> {
-        let truth = PrefetchHint::truth(viewer);
+        let truth = PrefetchHint::of(viewer);
         self.reader
             .hints
-            .learn(&self.reader.caller.credentials, truth.clone());
-        let skipped = request.skipped(&truth);
+            .cache_caller(&self.reader.caller.credentials, truth.clone());
+        let offset = request.skipped(&truth);
         let Some(limit) = request.limit.map(usize::from) else {
-            return match skipped {
-                0 => self.whole_list(start).await,
+            return match offset {
+                0 => self.whole_list(prefetched).await,
                 _ => Ok(Vec::new()),
             };
         };
         // Start of the page, and the number of entries to skip from there.
-        let (begins, skip) = match &start.bookmark {
+        let (cursor, skip) = match &prefetched.cursor {
             // The first page starts at the head, even if its number has a stored cursor.
-            _ if skipped == 0 => (PageCursor::default(), 0),
-            Some(begins) => (begins.clone(), 0),
-            // No cursor: the previous pages of this walk were not requested.
-            None => (PageCursor::at_offset(None), skipped),
+            _ if offset == 0 => (PageCursor::default(), 0),
+            Some(cursor) => (cursor.clone(), 0),
+            // The previous page was not requested within the hour.
+            None => (PageCursor::at_offset(None), offset),
         };
-        let walk = request.walk(&self.reader.caller, &start.list);
+        let key = request.cursor_key(&self.reader.caller, &prefetched.list);
         let budget = ReadBudget::of(viewer);
-        let mut list = PageReader::new(start, begins.clone());
+        let mut list = PageReader::new(prefetched, cursor.clone());
         let page = ReadBudget::in_time(list.page(&self.reader, &budget, skip, limit)).await?;
         let keys = page.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        let ends = keys.first().zip(keys.last());
-        let ends = ends.map(|(first, last)| (first.sk.as_str(), last.sk.as_str()));
+        let first_and_last = keys.first().zip(keys.last());
+        let shown = first_and_last.map(|(first, last)| (first.sk.as_str(), last.sk.as_str()));
         // With page base 1, page 0 is the first page too.
         let next = request.page.unwrap_or(0).max(truth.page_base).saturating_add(1);
         // `None` if unknown: the next page uses an offset.
-        let next_begins = match growth {
+        let next_cursor = match growth {
             // After the last page, only entries that were added at the front since.
-            Growth::Front => begins.next(ends, page.len() == limit),
+            Growth::Front => cursor.next(shown, page.len() == limit),
             // After the last entry. An empty page keeps the position.
             Growth::Anywhere => {
-                let after = ends.map(|(_, last)| last.to_owned()).or(begins.after);
+                let after = shown.map(|(_, last)| last.to_owned()).or(cursor.after);
                 after.map(|after| PageCursor::after(Some(after)))
             }
         };
-        self.put_bookmark(&walk, next, next_begins).await?;
+        self.put_page_cursor(&key, next, next_cursor).await?;
         Ok(page)
     }
 
     /// All entries, up to [`MAX_BYTES`].
-    async fn whole_list(&self, start: PrefetchedList) -> Result<Vec<Item>, StoreError> {
-        let mut rest = PageReader::new(start, PageCursor::default());
+    async fn whole_list(&self, prefetched: PrefetchedList) -> Result<Vec<Item>, StoreError> {
+        let mut rest = PageReader::new(prefetched, PageCursor::default());
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes <= MAX_BYTES {
             let Some(page) = rest.read(&self.reader, None, PAGE).await? else {
@@ -223,11 +224,12 @@ impl Writer {
     }
 }
 
-fn span(list: &PagedList, begins: &PageCursor, limit: usize) -> KeyRange {
+/// The range of at most `limit` entries of a list from a cursor on.
+fn range_after(list: &PagedList, cursor: &PageCursor, limit: usize) -> KeyRange {
     KeyRange {
         partition: list.partition.clone(),
-        after: begins.after.clone(),
-        through: begins.through(),
+        after: cursor.after.clone(),
+        through: cursor.through(),
         limit,
     }
 }
@@ -235,19 +237,22 @@ fn span(list: &PagedList, begins: &PageCursor, limit: usize) -> KeyRange {
 /// The unread rest of a list.
 struct PageReader {
     list: PagedList,
-    begins: PageCursor,
+    /// The position after the last read entry.
+    cursor: PageCursor,
+    /// Prefetched entries that were not yet returned.
     early: Option<Page>,
-    more: bool,
+    has_more: bool,
 }
 
 impl PageReader {
-    fn new(start: PrefetchedList, begins: PageCursor) -> Self {
-        let early = start.early.filter(|(guess, _)| *guess == begins);
+    /// Starts at a cursor. Prefetched entries after another cursor are dropped.
+    fn new(prefetched: PrefetchedList, cursor: PageCursor) -> Self {
+        let early = prefetched.early.filter(|(expected, _)| *expected == cursor);
         Self {
-            list: start.list,
-            begins,
+            list: prefetched.list,
+            cursor,
             early: early.map(|(_, page)| page),
-            more: true,
+            has_more: true,
         }
     }
 
@@ -260,47 +265,48 @@ impl PageReader {
         limit: usize,
     ) -> Result<Vec<Item>, StoreError> {
         let mut page = Vec::with_capacity(limit);
-        // A filter may pass few entries, so the size of queries doubles.
-        let mut least = self.list.filter.as_ref().map_or(0, |_| MAX_EARLY);
+        // A filter may pass few entries, so the minimum size of queries doubles.
+        let mut min_size = self.list.filter.as_ref().map_or(0, |_| MAX_EARLY);
         while page.len() < limit {
-            let sought = usize::try_from(skip).unwrap_or(PAGE);
-            let sought = sought.saturating_add(limit - page.len()).max(least);
-            least = (2 * least).min(PAGE);
-            let Some(read) = self.read(reader, Some(budget), sought).await? else {
+            let to_skip = usize::try_from(skip).unwrap_or(PAGE);
+            let size = to_skip.saturating_add(limit - page.len()).max(min_size);
+            min_size = (2 * min_size).min(PAGE);
+            let Some(entries) = self.read(reader, Some(budget), size).await? else {
                 break;
             };
-            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(read.len());
+            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len());
             skip -= skipped as u64;
-            let room = limit - page.len();
-            page.extend(read.into_iter().skip(skipped).take(room));
+            let missing = limit - page.len();
+            page.extend(entries.into_iter().skip(skipped).take(missing));
         }
         Ok(page)
     }
 
-    /// The entries of the next read that pass the filter, possibly none; `None` at the end of the list.
+    /// The entries of the next read that pass the filter, possibly none; `None` at the end of the list. The first read
+    /// returns the prefetched entries, if any. Without a budget, a query reads up to 1 MB.
     async fn read(
         &mut self,
         reader: &Reader,
         budget: Option<&ReadBudget>,
         limit: usize,
     ) -> Result<Option<Vec<Item>>, StoreError> {
-        if !self.more {
+        if !self.has_more {
             return Ok(None);
         }
         let mut page = match (self.early.take(), budget) {
             (Some(early), _) => early,
             (None, Some(budget)) => {
-                let span = span(&self.list, &self.begins, limit);
-                budget.query(&reader.table, span).await?
+                let range = range_after(&self.list, &self.cursor, limit);
+                budget.query(&reader.table, range).await?
             }
             (None, None) => {
-                let span = span(&self.list, &self.begins, limit);
-                reader.table.query_megabyte(span).await?
+                let range = range_after(&self.list, &self.cursor, limit);
+                reader.table.query_megabyte(range).await?
             }
         };
-        self.more = page.more;
+        self.has_more = page.more;
         if let Some(last) = page.items.last() {
-            self.begins.after = Some(key_of(last)?.sk);
+            self.cursor.after = Some(key_of(last)?.sk);
         }
         if let Some(EntryFilter { admits, .. }) = &self.list.filter {
             page.items.retain(|item| admits(item));

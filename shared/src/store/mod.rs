@@ -97,7 +97,7 @@ pub use table::meter::{Cost, Meter, TableCall};
 pub use table::{Location, MAX_CALL, StoreError};
 pub use tickets::{PrefetchedReassignment, Reassigned, TicketFiles};
 
-use format::Settled;
+use format::KnownFormat;
 use key::Keys;
 use prefetch_cache::HintCache;
 use rate::Leases;
@@ -110,7 +110,7 @@ pub struct Store {
     pub(crate) environment: Environment,
     pub(crate) hints: Arc<HintCache>,
     pub(crate) leases: Leases,
-    pub(crate) settled: Settled,
+    pub(crate) known_format: KnownFormat,
 }
 
 impl Store {
@@ -149,7 +149,7 @@ impl Store {
             environment,
             hints: Arc::default(),
             leases: Leases::default(),
-            settled: Settled::default(),
+            known_format: KnownFormat::default(),
         }
     }
 
@@ -187,7 +187,7 @@ impl Store {
             instance,
             caller: Arc::new(caller),
             hints: self.hints.clone(),
-            settled: self.settled.clone(),
+            known_format: self.known_format.clone(),
         }
     }
 }
@@ -205,7 +205,7 @@ pub struct Reader {
     pub(crate) instance: InstanceName,
     pub(crate) caller: Arc<CallerId>,
     pub(crate) hints: Arc<HintCache>,
-    pub(crate) settled: Settled,
+    pub(crate) known_format: KnownFormat,
 }
 
 impl Reader {
@@ -228,11 +228,11 @@ impl Reader {
         &self.environment
     }
 
-    /// The table's format as this process last read it; see [`Settled`].
+    /// The table's format as this process last read it; see [`KnownFormat`].
     #[cfg(feature = "operator")]
     #[must_use]
-    pub fn settled(&self) -> &Settled {
-        &self.settled
+    pub fn known_format(&self) -> &KnownFormat {
+        &self.known_format
     }
 
     /// Builds the instance's keys.
@@ -244,8 +244,8 @@ impl Reader {
 
     pub(crate) fn keys(&self) -> Keys<'_> {
         Keys::of(&self.instance)
-            .with_board(self.settled.board_form())
-            .with_calls_spread(self.settled.spreads_calls())
+            .with_board(self.known_format.board_form())
+            .with_calls_spread(self.known_format.spreads_calls())
     }
 
     /// This reader for use before its caller is checked. Its calls wait for the keeper's decision. For a `known`

@@ -72,14 +72,15 @@ impl PageCursor {
         }
     }
 
-    /// The start of the next page of a list with the newest first, from the first and last sort keys of this page.
-    /// After an incomplete page only newer entries are left, which sort before all shown ones. `None` if unknown: the
-    /// next page uses an offset.
-    pub fn next(self, shown: Option<(&str, &str)>, full: bool) -> Option<Self> {
+    /// The start of the next page of a list with the newest first. `shown` contains the first and last sort keys of
+    /// this page, which `is_full` if it has as many entries as requested. After an incomplete page only newer entries
+    /// are left, which sort before all shown ones. `None` if unknown: the next page uses an offset.
+    pub fn next(self, shown: Option<(&str, &str)>, is_full: bool) -> Option<Self> {
+        // The first page of a read shows the newest entry, unless the read started at an offset.
         let newest = self
             .newest
             .or_else(|| shown.filter(|_| !self.partial).map(|(first, _)| first.to_owned()));
-        if full {
+        if is_full {
             let after = shown.map(|(_, last)| last.to_owned());
             return Some(Self {
                 after,
@@ -94,7 +95,8 @@ impl PageCursor {
         })
     }
 
-    /// The inclusive end of a key range before [`before`](Self::before), for sort keys that end with a digit.
+    /// The inclusive end of a key range before [`before`](Self::before), for sort keys that end with a digit: the last
+    /// character is replaced by the one before it and `~`, which sorts after all digits.
     pub fn through(&self) -> Option<String> {
         let mut through = self.before.clone()?;
         let last = through.pop()?;
@@ -102,6 +104,7 @@ impl PageCursor {
         Some(through)
     }
 
+    /// Whether it contains a position. A stored cursor without one marks an unknown start.
     fn is_known(&self) -> bool {
         self.after.is_some() || self.before.is_some()
     }
@@ -132,29 +135,31 @@ impl PageCursor {
 }
 
 impl Reader {
-    /// Start of a page, if the previous page was read within the hour. One get.
-    pub(crate) async fn bookmark(
+    /// Start of a page; `None` if the previous page was not read within the hour or its end is unknown. One get.
+    pub(crate) async fn page_cursor(
         &self,
-        walk: &CursorKey,
+        key: &CursorKey,
         page: u64,
     ) -> Result<Option<PageCursor>, StoreError> {
         let item = self
             .table
-            .get(&self.keys().bookmark(&walk.0, page))
+            .get(&self.keys().page_cursor(&key.0, page))
             .await?
             .unwrap_or_default();
         // DynamoDB deletes expired items within days, not at once.
         let now = u64::try_from(self.environment.now().unix_seconds()).unwrap_or(0);
-        let fresh = item::number("bookmark", &item, "ttl")? > now;
-        Ok(Some(PageCursor::decode(&item)).filter(|cursor| fresh && cursor.is_known()))
+        let is_valid = item::number("bookmark", &item, "ttl")? > now;
+        let cursor = PageCursor::decode(&item);
+        Ok((is_valid && cursor.is_known()).then_some(cursor))
     }
 }
 
 impl Writer {
-    /// Stores the start of a page. `None` replaces an earlier cursor, so the page uses an offset. One put.
-    pub(crate) async fn put_bookmark(
+    /// Stores the start of a page, also in the process's cache. `None` replaces an earlier cursor, so the page uses an
+    /// offset. One put.
+    pub(crate) async fn put_page_cursor(
         &self,
-        walk: &CursorKey,
+        key: &CursorKey,
         page: u64,
         cursor: Option<PageCursor>,
     ) -> Result<(), StoreError> {
@@ -162,9 +167,11 @@ impl Writer {
         let expiry = self.reader.environment.now().plus_seconds(LIFETIME_SECONDS);
         let mut item = cursor.encode();
         item.insert("ttl".to_owned(), n(expiry.unix_seconds()));
-        self.table.put(&self.keys().bookmark(&walk.0, page), item).await?;
+        self.table
+            .put(&self.keys().page_cursor(&key.0, page), item)
+            .await?;
         let known = Some(cursor).filter(PageCursor::is_known);
-        self.reader.hints.pages.set(walk.page(page), known);
+        self.reader.hints.pages.set(key.page(page), known);
         Ok(())
     }
 }

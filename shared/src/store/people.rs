@@ -42,11 +42,12 @@ pub struct Names {
     read: BTreeSet<Key>,
 }
 
-/// The names of the first items, and the key after which more may follow.
+/// The names of the first items.
 #[derive(Debug, Default)]
 pub struct PrefetchedNames {
     names: Names,
-    behind: Option<Key>,
+    /// The last item that was read; `None` if these are all.
+    last: Option<Key>,
 }
 
 /// The JSON text of an item of names.
@@ -65,7 +66,8 @@ impl Names {
         self.of.iter().map(|(id, name)| (*id, name.as_str()))
     }
 
-    fn take(&mut self, items: &[Item]) -> Result<(), StoreError> {
+    /// Adds the names in these items.
+    fn add(&mut self, items: &[Item]) -> Result<(), StoreError> {
         for item in items {
             self.of.extend(decode_names(item)?);
         }
@@ -136,6 +138,7 @@ impl Reader {
 
     /// Adds the names of these users to `names`. No call if they are there. Otherwise a batch of gets of their items,
     /// each with the names of a hundred ids, and a batch of gets of the records of users without a name in these items.
+    /// Remembers the items for [`expected_names`](Self::expected_names).
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -150,8 +153,10 @@ impl Reader {
         self.read_names(&mut names, unread).await?;
         if !items.is_empty() {
             let known = self.hints.names.get(&self.instance).unwrap_or_default();
-            let items: BTreeSet<_> = known.union(&items).take(MAX_EXPECTED + 1).cloned().collect();
-            self.hints.names.put(self.instance.clone(), items);
+            // One more than the maximum means that there are too many to prefetch.
+            let expected = known.union(&items).take(MAX_EXPECTED + 1);
+            let expected: BTreeSet<_> = expected.cloned().collect();
+            self.hints.names.put(self.instance.clone(), expected);
         }
         // Tables of the first format have no items of names.
         let nameless = users.iter().filter(|user| !names.of.contains_key(user));
@@ -163,6 +168,7 @@ impl Reader {
         Ok(names)
     }
 
+    /// Adds the names of these items to `names`. One batch of gets; no call without items.
     async fn read_names(&self, names: &mut Names, items: BTreeSet<Key>) -> Result<(), StoreError> {
         let found = self.table.get_many(items.clone()).await?;
         for item in found.values() {
@@ -179,10 +185,11 @@ impl Reader {
     pub async fn begin_names(&self) -> Result<PrefetchedNames, StoreError> {
         let span = KeyRange::head(self.keys().user_names(), MAX_EXPECTED);
         let page = self.table.query(span).await?;
-        let mut start = PrefetchedNames::default();
-        start.names.take(&page.items)?;
-        start.behind = page.items.last().filter(|_| page.more).map(key_of).transpose()?;
-        Ok(start)
+        let mut names = Names::default();
+        names.add(&page.items)?;
+        let last = page.items.last().filter(|_| page.more);
+        let last = last.map(key_of).transpose()?;
+        Ok(PrefetchedNames { names, last })
     }
 
     /// All users' names. No call if [`begin_names`](Self::begin_names) has read them; else one query per MB, about
@@ -191,14 +198,15 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn finish_names(&self, start: PrefetchedNames) -> Result<Names, StoreError> {
-        let PrefetchedNames { mut names, behind } = start;
-        if behind.is_some() {
-            let span = KeyRange {
-                after: behind.map(|key| key.sk),
+        let PrefetchedNames { mut names, last } = start;
+        if let Some(last) = last {
+            let rest = KeyRange {
+                after: Some(last.sk),
                 ..KeyRange::whole(self.keys().user_names())
             };
-            names.take(&self.table.query_all(span).await?)?;
+            names.add(&self.table.query_all(rest).await?)?;
         }
+        // Tables of the first format have no items of names.
         if names.of.is_empty() {
             let span = KeyRange::whole(self.keys().users());
             for item in self.table.query_all(span).await? {

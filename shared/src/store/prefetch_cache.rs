@@ -56,10 +56,10 @@ impl Default for PrefetchHint {
 
 impl PrefetchHint {
     /// The permissions and settings of an authenticated caller.
-    pub fn truth(viewer: &Viewer) -> Self {
+    pub fn of(viewer: &Viewer) -> Self {
         Self {
-            leads: viewer.lead_reach(),
-            opportunities: viewer.opportunity_reach(),
+            leads: viewer.lead_owner_scope(),
+            opportunities: viewer.opportunity_owner_scope(),
             won_lost: viewer.permissions().won_lost,
             page_base: viewer.directory().settings.page_base(),
         }
@@ -162,19 +162,19 @@ pub struct Accepted {
 }
 
 impl HintCache {
-    /// The expected permissions and settings of a caller.
-    pub fn of(&self, walker: &str) -> PrefetchHint {
-        self.callers.get(walker).unwrap_or_default()
+    /// The expected permissions and settings of a caller, which [`CallerId::credentials`](super::CallerId) identifies.
+    pub fn of(&self, caller: &str) -> PrefetchHint {
+        self.callers.get(caller).unwrap_or_default()
     }
 
     /// Stores the permissions and settings of a caller.
-    pub fn learn(&self, walker: &str, hint: PrefetchHint) {
-        self.callers.put(walker.to_owned(), hint);
+    pub fn cache_caller(&self, caller: &str, hint: PrefetchHint) {
+        self.callers.put(caller.to_owned(), hint);
     }
 
     /// Whether the caller has a hint of its own, instead of the default of new callers.
-    pub fn has_met(&self, walker: &str) -> bool {
-        self.callers.get(walker).is_some()
+    pub fn has_hint_of(&self, caller: &str) -> bool {
+        self.callers.get(caller).is_some()
     }
 
     /// A caller that was accepted in the last [`KNOWN_SECONDS`].
@@ -207,12 +207,12 @@ mod tests {
             page_base: 0,
             ..PrefetchHint::default()
         };
-        hints.learn("a", nothing.clone());
+        hints.cache_caller("a", nothing.clone());
         assert_eq!(
             (hints.of("a"), hints.of("b")),
             (nothing.clone(), PrefetchHint::default())
         );
-        hints.learn("a", PrefetchHint::default());
+        hints.cache_caller("a", PrefetchHint::default());
         assert_eq!(hints.of("a"), PrefetchHint::default());
         let (numbers, last) = (Cache::default(), 5 * MAX_ENTRIES - 1);
         for number in 0..=last {

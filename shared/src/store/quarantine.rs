@@ -18,13 +18,14 @@ use table::{Condition, OVERSIZE, StoreError, Transaction};
 pub const UNREADABLE: &str = "unreadable";
 
 impl Writer {
-    /// Returns the outcome of work on an item. If a retry cannot overcome the failure, moves the item to quarantine and
-    /// returns the default.
-    pub(crate) async fn or_set_aside<T: Default>(
+    /// Returns the outcome of work on the item at `key`. If a retry cannot overcome the failure, moves the item to
+    /// quarantine and returns the default.
+    pub(crate) async fn or_quarantine<T: Default>(
         &self,
         key: &Key,
         outcome: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        // The kind of the item that could not be read, which may be another item than the one at `key`.
         let Some(unreadable) = outcome.as_ref().err().and_then(StoreError::lasting) else {
             return outcome;
         };
@@ -37,7 +38,7 @@ impl Writer {
         transaction.delete(key.clone(), as_read(&item));
         let mut moved = without_key(item);
         moved.insert(UNREADABLE.to_owned(), s(unreadable));
-        transaction.put(key::aside(key), moved, Condition::Always);
+        transaction.put(key::quarantine_key(key), moved, Condition::Always);
         // A failed condition means that another process completed or moved the item.
         self.table.try_commit(transaction).await?;
         Ok(T::default())
@@ -69,12 +70,13 @@ impl Unreadable {
         outcome: Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         match outcome {
-            Err(error) => self.keep(reader, key, error),
+            Err(error) => self.keep_if_lasting(reader, key, error),
             Ok(()) => Ok(()),
         }
     }
 
-    fn keep(&mut self, reader: &Reader, key: &Key, error: StoreError) -> Result<(), StoreError> {
+    /// Logs an error and keeps the first one; returns an error that a retry may overcome.
+    fn keep_if_lasting(&mut self, reader: &Reader, key: &Key, error: StoreError) -> Result<(), StoreError> {
         let Some(unreadable) = error.lasting() else {
             return Err(error);
         };
@@ -90,15 +92,16 @@ impl Unreadable {
     }
 }
 
-/// The kind that could not be read when the item moved to quarantine, and the writes that move the item back.
-pub fn back(aside: Item) -> Result<(String, Transaction), StoreError> {
-    let key = key_of(&aside)?;
+/// The kind that could not be read when the item moved to quarantine, and the writes that move the item back. They
+/// require that the item is still in quarantine as it was read, and that its original key is free.
+pub fn back(quarantined: Item) -> Result<(String, Transaction), StoreError> {
+    let key = key_of(&quarantined)?;
     let mut transaction = Transaction::default();
-    transaction.delete(key.clone(), as_read(&aside));
-    let mut moved = without_key(aside);
+    transaction.delete(key.clone(), as_read(&quarantined));
+    let mut moved = without_key(quarantined);
     let unreadable = moved.remove(UNREADABLE);
     let unreadable = unreadable.and_then(|kind| kind.as_s().ok().cloned());
-    transaction.put(key::put_back(&key), moved, Condition::Absent);
+    transaction.put(key::original_key(&key), moved, Condition::Absent);
     Ok((unreadable.unwrap_or_else(|| "item".to_owned()), transaction))
 }
 

@@ -27,6 +27,7 @@ pub struct ReservedBlock {
     last: [u64; 2],
     /// Number of unused ids of each sequence.
     left: u64,
+    /// Time of the reservation.
     at: Timestamp,
 }
 
@@ -102,8 +103,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// The id for the first attempt: a reserved one if the counter is contended, otherwise `read`.
-    pub async fn first_number(
+    /// The id for the first attempt: a reserved one if the counter is contended, with one write; otherwise `read`.
+    pub async fn first_id(
         &self,
         read: Sequence,
         counter: Counter,
@@ -116,7 +117,7 @@ impl Writer {
     }
 
     /// Reserves an id of each of two sequences of one counter. Makes no call if this process has unused ids of a block,
-    /// else one write.
+    /// else one write, which reserves [`BLOCK`] ids of each if the process is busy, otherwise one.
     pub async fn reserve_in_blocks(
         &self,
         counter: &Key,
@@ -126,14 +127,13 @@ impl Writer {
         if let Some(ids) = blocks.change(counter, |block| block.take(now)).flatten() {
             return Ok(ids);
         }
-        let busy_until = |block: ReservedBlock| block.at.unix_millis() + BUSY_MILLIS;
-        let is_busy = blocks
-            .get(counter)
-            .is_some_and(|block| now.unix_millis() < busy_until(block));
+        let last_block = blocks.get(counter);
+        let is_busy =
+            last_block.is_some_and(|block| now.unix_millis() < block.at.unix_millis() + BUSY_MILLIS);
         let count = if is_busy { BLOCK } else { 1 };
         let taken = self.table.add(counter, &names, count).await?;
         let mut block = ReservedBlock {
-            last: std::array::from_fn(|at| taken.get(at).copied().unwrap_or_default()),
+            last: std::array::from_fn(|index| taken.get(index).copied().unwrap_or_default()),
             left: count,
             at: now,
         };
@@ -142,8 +142,8 @@ impl Writer {
         Ok(ids)
     }
 
-    /// Reserves an id after a conflict at its counter.
-    pub async fn number_after_conflict(
+    /// Reserves an id after a conflict at its counter, and remembers the conflict. One write.
+    pub async fn reserve_after_conflict(
         &self,
         counter: Counter,
         name: &'static str,

@@ -42,7 +42,7 @@ impl Store {
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         Self {
-            settled: self.settled.clone(),
+            known_format: self.known_format.clone(),
             ..self.unaware()
         }
     }

@@ -38,6 +38,7 @@ pub struct Undelivered {
 }
 
 /// Adds the writes that move a notification out of the outbox to `transaction`, on condition that it has this version.
+/// `at` is the time of the fact, and `reason` the outcome of the last of `tries`.
 pub fn set_aside(
     transaction: &mut Transaction,
     reader: &Reader,
@@ -64,9 +65,10 @@ pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Option<Timest
     let Some(value) = item.get(name) else {
         return Ok(None);
     };
-    let time = value.as_s().ok().and_then(|text| Timestamp::parse(text));
-    time.map(Some)
-        .ok_or_else(|| item::corrupt(kind, format_args!("{name} is no time")))
+    match value.as_s().ok().and_then(|text| Timestamp::parse(text)) {
+        Some(time) => Ok(Some(time)),
+        None => Err(item::corrupt(kind, format_args!("{name} is no time"))),
+    }
 }
 
 impl Reader {

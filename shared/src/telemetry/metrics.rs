@@ -30,7 +30,7 @@ const LEAN: [&str; 6] = [
     "oldest_erasure_seconds",
 ];
 
-/// Metrics, and the members that are their dimensions.
+/// Metrics as pairs of name and unit, and the members of the line that are their dimensions.
 struct Directive {
     dimensions: &'static [&'static str],
     metrics: &'static [(&'static str, &'static str)],

@@ -58,11 +58,12 @@ impl Refusal {
     }
 }
 
+/// The context of one request, shared between the middleware and the work of the request.
 #[derive(Debug, Clone)]
-pub struct Trace(Arc<Mutex<Noted>>);
+pub struct Trace(Arc<Mutex<TraceState>>);
 
 #[derive(Debug, Default)]
-struct Noted {
+struct TraceState {
     request_id: String,
     traceparent: Option<Traceparent>,
     caller: Caller,
@@ -76,63 +77,64 @@ tokio::task_local! {
 
 impl Trace {
     pub fn of(request_id: &str, traceparent: Option<Traceparent>) -> Self {
-        let noted = Noted {
+        let state = TraceState {
             request_id: request_id.to_owned(),
             traceparent,
-            ..Noted::default()
+            ..TraceState::default()
         };
-        Self(Arc::new(Mutex::new(noted)))
+        Self(Arc::new(Mutex::new(state)))
     }
 
+    /// Runs the work of the request with this context as the current one.
     pub async fn follow<T>(&self, work: impl Future<Output = T>) -> T {
-        let traceparent = self.noted().traceparent.clone();
+        let traceparent = self.state().traceparent.clone();
         CURRENT
             .scope(self.clone(), traceparent::follow(traceparent, work))
             .await
     }
 
     pub fn trace_id(&self) -> Option<String> {
-        let noted = self.noted();
-        noted
+        let state = self.state();
+        state
             .traceparent
             .as_ref()
             .map(|header| header.trace_id().to_owned())
     }
 
     pub fn caller(&self) -> Caller {
-        self.noted().caller.clone()
+        self.state().caller.clone()
     }
 
     /// Remaining requests of the limit; `None` without a limit.
     pub fn allowance(&self) -> Option<Allowance> {
-        self.noted().allowance
+        self.state().allowance
     }
 
     /// Why the request was refused, without any value of the request.
     pub fn refused(&self) -> Option<Cow<'static, str>> {
-        self.noted().refused.clone()
+        self.state().refused.clone()
     }
 
     /// Sets the reason, unless there is one.
     pub fn refuse(&self, reason: impl Into<Cow<'static, str>>) {
-        self.noted().refused.get_or_insert_with(|| reason.into());
+        self.state().refused.get_or_insert_with(|| reason.into());
     }
 
-    fn noted(&self) -> MutexGuard<'_, Noted> {
+    fn state(&self) -> MutexGuard<'_, TraceState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Id of the current request; `None` outside a request.
 pub fn request_id() -> Option<String> {
-    CURRENT.try_with(|trace| trace.noted().request_id.clone()).ok()
+    CURRENT.try_with(|trace| trace.state().request_id.clone()).ok()
 }
 
 /// Sets the caller of the current request.
-pub fn note(instance: &str, credential: &str) {
+pub fn set_caller(instance: &str, credential: &str) {
     // Outside a request there is no log line.
     let _ = CURRENT.try_with(|trace| {
-        let caller = &mut trace.noted().caller;
+        let caller = &mut trace.state().caller;
         instance.clone_into(&mut caller.instance);
         credential.clone_into(&mut caller.credential);
     });
@@ -150,7 +152,7 @@ pub fn refuse_for(reason: Refusal) {
 }
 
 /// Sets the remaining rate limit of the current request.
-pub fn limited(allowance: Allowance) {
+pub fn set_allowance(allowance: Allowance) {
     // Outside a request there is no response.
-    let _ = CURRENT.try_with(|trace| trace.noted().allowance = Some(allowance));
+    let _ = CURRENT.try_with(|trace| trace.state().allowance = Some(allowance));
 }

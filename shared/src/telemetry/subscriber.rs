@@ -63,10 +63,11 @@ impl JsonSubscriber {
         Self { is_lean, ..self }
     }
 
+    /// The text of a line. The service's own members are first, so that fields of the event cannot replace them.
     fn line(&self, event: &Event<'_>) -> String {
         let (metadata, now) = (event.metadata(), self.environment.now());
-        let mut line = Map::new();
-        let mut set = |name: &str, value| line.insert(name.to_owned(), value);
+        let mut members = Map::new();
+        let mut set = |name: &str, value| members.insert(name.to_owned(), value);
         set("timestamp", json!(now));
         set("level", json!(metadata.level().as_str()));
         set("target", json!(metadata.target()));
@@ -83,11 +84,11 @@ impl JsonSubscriber {
         if let Some(header) = Traceparent::current() {
             set("trace_id", json!(header.trace_id()));
         }
-        event.record(&mut JsonMembers(&mut line));
-        if let Some(metadata) = metrics::metadata(metadata.target(), now, self.is_lean) {
-            line.insert("_aws".to_owned(), metadata);
+        event.record(&mut JsonMembers(&mut members));
+        if let Some(metrics) = metrics::metadata(metadata.target(), now, self.is_lean) {
+            members.insert("_aws".to_owned(), metrics);
         }
-        let mut line = Value::Object(line).to_string();
+        let mut line = Value::Object(members).to_string();
         line.push('\n');
         line
     }

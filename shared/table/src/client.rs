@@ -16,7 +16,7 @@ use crate::gate::{Gate, MAX_AHEAD};
 use crate::item::{self, Item, s};
 use crate::key::{Key, key_of};
 use crate::meter::{read, units, write};
-use crate::pages::{KeyRange, PAGE, Page, Pages};
+use crate::pages::{KeyRange, Order, PAGE, Page, Pages};
 use crate::retry::{Jitter, Policy, Retry};
 use crate::spread::ContestedSums;
 
@@ -95,19 +95,19 @@ impl ReadTable {
         let mut found = Vec::with_capacity(wanted.len());
         let mut retry = self.retry(UNPROCESSED, "BatchGetItem");
         loop {
-            let (items, rest) = self.try_batch(wanted).await?;
+            let (items, unprocessed) = self.try_batch(wanted).await?;
             for item in items {
                 found.push((key_of(&item)?, item));
             }
-            if rest.is_empty() {
+            if unprocessed.is_empty() {
                 return Ok(found);
             }
-            wanted = rest;
+            wanted = unprocessed;
             retry.again().await?;
         }
     }
 
-    /// The found items and the unprocessed keys.
+    /// One attempt at a batch: the found items, and the keys that DynamoDB left unprocessed.
     async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
         const OPERATION: &str = "BatchGetItem";
         let request = KeysAndAttributes::builder()
@@ -136,33 +136,34 @@ impl ReadTable {
     pub async fn query(&self, span: KeyRange) -> Result<Page, StoreError> {
         let limit = span.limit.clamp(1, PAGE);
         self.pass(limit).await?;
-        self.query_up_to(limit, span, true).await
+        self.query_up_to(limit, span, Order::Ascending).await
     }
 
     /// Like [`Self::query`], from the end of the range: the items are in descending order of their sort keys.
     pub async fn query_last(&self, span: KeyRange) -> Result<Page, StoreError> {
         let limit = span.limit.clamp(1, PAGE);
         self.pass(limit).await?;
-        self.query_up_to(limit, span, false).await
+        self.query_up_to(limit, span, Order::Descending).await
     }
 
     /// Like [`Self::query`], for counters and markers, of which the gate admits more.
     pub async fn query_counters(&self, span: KeyRange) -> Result<Page, StoreError> {
         if let Some(gate) = &self.gate {
-            gate.stretch(span.limit).await?;
+            gate.admit_up_to(span.limit).await?;
         }
-        self.query_up_to(span.limit, span, true).await
+        self.query_up_to(span.limit, span, Order::Ascending).await
     }
 
     /// Waits until the gate admits this number of items.
     async fn pass(&self, items: usize) -> Result<(), StoreError> {
         match &self.gate {
-            Some(gate) if items > 0 => gate.pass(items).await,
+            Some(gate) if items > 0 => gate.admit(items).await,
             _ => Ok(()),
         }
     }
 
-    async fn query_up_to(&self, limit: usize, span: KeyRange, forward: bool) -> Result<Page, StoreError> {
+    /// Reads up to `limit` items of a range in one call, regardless of the gate and of the range's own limit.
+    async fn query_up_to(&self, limit: usize, span: KeyRange, order: Order) -> Result<Page, StoreError> {
         // DynamoDB rejects empty ranges.
         if span.is_empty() {
             return Ok(Page::default());
@@ -174,9 +175,10 @@ impl ReadTable {
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
-            .set_scan_index_forward((!forward).then_some(false))
+            .set_scan_index_forward((order == Order::Descending).then_some(false))
             .expression_attribute_values(":pk", s(span.partition));
-        // `BETWEEN` is inclusive, so the range starts at the smallest text greater than `after`.
+        // DynamoDB allows one condition on the sort key. `BETWEEN` is inclusive, so the range starts at the smallest
+        // text greater than `after`.
         let condition = match (span.after, span.through) {
             (None, None) => "pk = :pk",
             (Some(after), None) => {
@@ -206,7 +208,7 @@ impl ReadTable {
     /// Reads up to 1 MB of a key range in one call, ignoring its limit.
     pub async fn query_megabyte(&self, span: KeyRange) -> Result<Page, StoreError> {
         self.pass(PAGE).await?;
-        self.query_up_to(usize::MAX, span, true).await
+        self.query_up_to(usize::MAX, span, Order::Ascending).await
     }
 
     /// Reads a whole key range in calls of 1 MB, ignoring its limit. Items beyond [`MAX_AHEAD`] are read
@@ -221,12 +223,13 @@ impl ReadTable {
         let mut pages = Pages::of(span);
         while pages.rest().is_some() {
             let limit = match &self.gate {
-                Some(gate) => gate.stretch(ahead).await?,
+                Some(gate) => gate.admit_up_to(ahead).await?,
                 None => usize::MAX,
             };
+            // After the first page, further pages wait for the check.
             ahead = 0;
             let page = pages
-                .next_with(|span| self.query_up_to(limit, span, true))
+                .next_with(|span| self.query_up_to(limit, span, Order::Ascending))
                 .await?;
             items.extend(page.into_iter().flat_map(|page| page.items));
         }
@@ -323,8 +326,9 @@ impl Table {
             .map(drop)
     }
 
-    /// Updates an item and returns its new numbers, or `None` if the condition fails. Retries conflicts with concurrent
-    /// transactions, because the SDK retries throttling but not conflicts.
+    /// Updates an item and returns its new numbers, or `None` if the condition fails. `expression` and `condition` name
+    /// the attribute `names[i]` as `#n{i}`. Retries conflicts with concurrent transactions, because the SDK retries
+    /// throttling but not conflicts.
     async fn update(
         &self,
         key: &Key,

@@ -55,6 +55,7 @@ pub struct Expression {
 }
 
 impl Expression {
+    /// The expression of a condition. It refers to its attribute and value as `#c` and `:c`.
     pub fn of(condition: &Condition) -> Self {
         if let Condition::Exactly { has, lacks } = condition {
             return Self::exactly(has, lacks);
@@ -94,11 +95,12 @@ impl Expression {
         }
     }
 
+    /// The expression of [`Condition::Exactly`].
     fn exactly(has: &Item, lacks: &[&'static str]) -> Self {
-        let has = has.iter().map(|(name, value)| (name.as_str(), Some(value)));
-        let lacks = lacks.iter().map(|name| (*name, None));
+        let present = has.iter().map(|(name, value)| (name.as_str(), Some(value)));
+        let absent = lacks.iter().map(|name| (*name, None));
         let (mut parts, mut names, mut values) = (Vec::new(), HashMap::new(), Item::new());
-        for (at, (name, value)) in has.chain(lacks).enumerate() {
+        for (at, (name, value)) in present.chain(absent).enumerate() {
             names.insert(format!("#c{at}"), name.to_owned());
             if let Some(value) = value {
                 values.insert(format!(":c{at}"), value.clone());
@@ -137,31 +139,30 @@ impl Expression {
 
     /// The update expression that adds and sets, and this condition with names and values of both.
     pub fn updating(mut self, add: &BTreeMap<String, i64>, set: &Item) -> (String, Self) {
-        let mut name = |at: String, name: &str, value: AttributeValue| {
-            self.names.insert(format!("#{at}"), name.to_owned());
-            self.values.insert(format!(":{at}"), value);
-            at
-        };
         let mut added = Vec::new();
         for (at, (attribute, by)) in add.iter().enumerate() {
-            let at = name(format!("a{at}"), attribute, n(by));
-            added.push(format!("#{at} :{at}"));
+            self.names.insert(format!("#a{at}"), attribute.clone());
+            self.values.insert(format!(":a{at}"), n(by));
+            added.push(format!("#a{at} :a{at}"));
         }
         let mut assigned = Vec::new();
         for (at, (attribute, value)) in set.iter().enumerate() {
-            let at = name(format!("s{at}"), attribute, value.clone());
-            assigned.push(format!("#{at} = :{at}"));
+            self.names.insert(format!("#s{at}"), attribute.clone());
+            self.values.insert(format!(":s{at}"), value.clone());
+            assigned.push(format!("#s{at} = :s{at}"));
         }
-        let clauses = [("ADD", added), ("SET", assigned)].into_iter();
-        let clauses = clauses.filter(|(_, parts)| !parts.is_empty());
-        let clauses: Vec<_> = clauses
-            .map(|(clause, parts)| format!("{clause} {}", parts.join(", ")))
-            .collect();
+        let mut clauses = Vec::new();
+        if !added.is_empty() {
+            clauses.push(format!("ADD {}", added.join(", ")));
+        }
+        if !assigned.is_empty() {
+            clauses.push(format!("SET {}", assigned.join(", ")));
+        }
         (clauses.join(" "), self)
     }
 }
 
-/// DynamoDB rejects empty maps of names and values.
+/// The map, or `None` if it is empty, because DynamoDB rejects empty maps of names and values.
 pub fn some<T>(map: HashMap<String, T>) -> Option<HashMap<String, T>> {
     (!map.is_empty()).then_some(map)
 }

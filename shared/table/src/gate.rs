@@ -59,7 +59,7 @@ impl Gate {
     #[must_use]
     pub fn new(known: bool) -> (GateKeeper, Self) {
         let (keeper, verdict) = watch::channel(Verdict::Pending);
-        let of = |most| AtomicUsize::new(if known { most } else { 0 });
+        let of = |max| AtomicUsize::new(if known { max } else { 0 });
         let left = Arc::new(Left {
             items: of(MAX_TOTAL_AHEAD),
             counters: of(MAX_COUNTERS_AHEAD + MAX_MARKERS_AHEAD),
@@ -69,28 +69,28 @@ impl Gate {
 
     /// Waits until this number of items may be read. Does not wait within the remaining limit; otherwise waits until
     /// the check has passed. [`StoreError::Contention`] if it fails.
-    pub async fn pass(&self, items: usize) -> Result<(), StoreError> {
+    pub async fn admit(&self, items: usize) -> Result<(), StoreError> {
         // A read of more items waits for the check.
         let ahead = if items > MAX_AHEAD { 0 } else { items };
-        self.stretch(ahead).await.map(drop)
+        self.admit_up_to(ahead).await.map(drop)
     }
 
-    /// Number of items of a list that may be read: `ahead`, within the remaining limit, before the check; any number
-    /// after it. Otherwise waits like [`pass`](Self::pass).
-    pub async fn stretch(&self, ahead: usize) -> Result<usize, StoreError> {
+    /// Number of items of a list that may be read: `ahead` before the check, if the remaining limit admits them; any
+    /// number after it. More than [`MAX_AHEAD`] are counters or markers, which have a limit of their own. Otherwise
+    /// waits like [`admit`](Self::admit).
+    pub async fn admit_up_to(&self, ahead: usize) -> Result<usize, StoreError> {
         let left = if ahead > MAX_AHEAD {
             &self.left.counters
         } else {
             &self.left.items
         };
-        let take = |left: usize| left.checked_sub(ahead);
-        let take = || {
-            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-                .is_ok()
-        };
-        let pending = *self.verdict.borrow() == Verdict::Pending;
-        if pending && ahead > 0 && take() {
-            return Ok(ahead);
+        let is_pending = *self.verdict.borrow() == Verdict::Pending;
+        if is_pending && ahead > 0 {
+            let subtract = |left: usize| left.checked_sub(ahead);
+            let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
+            if taken.is_ok() {
+                return Ok(ahead);
+            }
         }
         let mut verdict = self.verdict.clone();
         let verdict = verdict.wait_for(|verdict| *verdict != Verdict::Pending).await;

@@ -58,15 +58,16 @@ impl<T> MergedList<T> {
 }
 
 impl<T: ListEntry> MergedList<T> {
-    fn take(&mut self, page: Page) -> Result<usize, StoreError> {
-        let read = page.items.len();
+    /// Adds the readable entries of a page to the buffer. Returns the number of its items.
+    fn buffer_page(&mut self, page: Page) -> Result<usize, StoreError> {
+        let items = page.items.len();
         for item in page.items {
-            let place = key_of(&item)?.sk;
+            let sort_key = key_of(&item)?.sk;
             if let Some(entry) = readable(item, T::read) {
-                self.buffer.push_back((place, entry));
+                self.buffer.push_back((sort_key, entry));
             }
         }
-        Ok(read)
+        Ok(items)
     }
 }
 
@@ -107,7 +108,7 @@ impl<T: ListEntry> MergeScan<T> {
         self.lists.iter().any(MergedList::is_due)
     }
 
-    /// Reads all due lists, each up to its `limit` of entries. Returns the number of items read.
+    /// Reads all due lists with `read`, at most `limit(index)` entries of each. Returns the number of items read.
     ///
     /// # Errors
     /// [`StoreError`] if a read fails.
@@ -121,22 +122,22 @@ impl<T: ListEntry> MergeScan<T> {
     {
         let read = &read;
         let mut reads = Vec::new();
-        for (at, list) in self
+        for (index, list) in self
             .lists
             .iter_mut()
             .enumerate()
             .filter(|(_, list)| list.is_due())
         {
-            list.pages.limit(limit(at));
+            list.pages.limit(limit(index));
             reads.push(async move {
                 match list.pages.next_with(read).await? {
-                    Some(page) => list.take(page),
+                    Some(page) => list.buffer_page(page),
                     None => Ok(0),
                 }
             });
         }
         let reads = stream::iter(reads).buffer_unordered(self.concurrency);
-        reads.try_fold(0, async |all, read| Ok(all + read)).await
+        reads.try_fold(0, async |sum, items| Ok(sum + items)).await
     }
 
     /// Takes over a page that was read by other means, if there is only one list and its unread rest is `range`.
@@ -147,7 +148,7 @@ impl<T: ListEntry> MergeScan<T> {
         match self.lists.as_mut_slice() {
             [list] if list.pages.rest() == Some(range) => {
                 list.pages.advance(&page)?;
-                list.take(page).map(drop)
+                list.buffer_page(page).map(drop)
             }
             _ => Ok(()),
         }
@@ -159,7 +160,8 @@ impl<T: ListEntry> MergeScan<T> {
         entries.map(|(_, entry)| entry)
     }
 
-    /// Takes the next entry that was read, with its sort key.
+    /// Takes the next entry that was read, with its sort key. Of equal sort keys in several lists, takes all and
+    /// returns the latest version. While a list [is due](Self::is_due), an unread entry may come first.
     #[expect(
         clippy::should_implement_trait,
         reason = "its end is only an end until the next read"
@@ -167,9 +169,9 @@ impl<T: ListEntry> MergeScan<T> {
     pub fn next(&mut self) -> Option<(String, T)> {
         let heads = self.lists.iter().filter_map(|list| list.buffer.front());
         let first = heads.map(|(key, _)| key).min()?.clone();
-        let same = self.lists.iter_mut();
-        let same = same.filter_map(|list| list.buffer.pop_front_if(|(key, _)| *key == first));
-        same.max_by_key(|(_, entry)| entry.version())
+        let lists = self.lists.iter_mut();
+        let versions = lists.filter_map(|list| list.buffer.pop_front_if(|(key, _)| *key == first));
+        versions.max_by_key(|(_, entry)| entry.version())
     }
 }
 

@@ -57,7 +57,7 @@ pub struct Meter(Arc<Mutex<MeterState>>);
 struct MeterState {
     cost: Cost,
     /// Length of the longest chain of completed calls.
-    answered: u32,
+    completed_chain: u32,
 }
 
 tokio::task_local! {
@@ -83,14 +83,15 @@ impl Meter {
 
 /// A call in progress. [`ended`](CallInProgress::ended) counts it.
 struct CallInProgress {
-    place: u32,
+    /// Length of the longest chain of calls that ends with this one; 0 without a meter.
+    chain_length: u32,
 }
 
 /// Registers the start of a call. In the chain, it follows every completed call.
 fn begin() -> CallInProgress {
-    let place = CURRENT.try_with(|meter| meter.lock().answered + 1);
+    let chain_length = CURRENT.try_with(|meter| meter.lock().completed_chain + 1);
     CallInProgress {
-        place: place.unwrap_or(0),
+        chain_length: chain_length.unwrap_or(0),
     }
 }
 
@@ -99,8 +100,8 @@ impl CallInProgress {
         // Work outside a request, such as operators' commands, has no meter.
         let _ = CURRENT.try_with(|meter| {
             let mut state = meter.lock();
-            state.answered = state.answered.max(self.place);
-            state.cost.round_trips = state.answered;
+            state.completed_chain = state.completed_chain.max(self.chain_length);
+            state.cost.round_trips = state.completed_chain;
             state.cost.calls.push(call);
         });
     }

@@ -37,9 +37,9 @@ struct PaceState {
 impl Pace {
     /// Waits until the next transaction may start.
     pub(crate) async fn wait(&self) {
-        let turn = self.state().turn(now());
-        if let Some(turn) = turn {
-            sleep_until(turn).await;
+        let start = self.state().next_start(now());
+        if let Some(start) = start {
+            sleep_until(start).await;
         }
     }
 
@@ -47,9 +47,9 @@ impl Pace {
     pub(crate) fn adapt(&self, throttled: bool) {
         let mut state = self.state();
         if throttled {
-            state.slow(now());
+            state.decrease(now());
         } else {
-            state.hasten();
+            state.increase();
         }
     }
 
@@ -59,20 +59,22 @@ impl Pace {
 }
 
 impl PaceState {
-    fn turn(&mut self, now: Instant) -> Option<Instant> {
+    /// The time at which the next transaction may start; `None` for at once, while no transaction was throttled.
+    fn next_start(&mut self, now: Instant) -> Option<Instant> {
         self.since.get_or_insert(now);
-        let turn = self.next.map_or(now, |next| next.max(now));
-        self.next = Some(turn + Duration::from_secs_f64(1.0 / self.rate?));
-        Some(turn)
+        let start = self.next.map_or(now, |next| next.max(now));
+        self.next = Some(start + Duration::from_secs_f64(1.0 / self.rate?));
+        Some(start)
     }
 
-    fn slow(&mut self, now: Instant) {
+    /// Halves the rate after a throttled transaction, unless that was done within [`SETTLE`].
+    fn decrease(&mut self, now: Instant) {
         let since = self.since.unwrap_or(now);
-        let lasted = now.saturating_duration_since(since);
+        let elapsed = now.saturating_duration_since(since);
         let rate = match self.rate {
-            Some(_) if lasted < SETTLE => return,
+            Some(_) if elapsed < SETTLE => return,
             Some(rate) => rate,
-            None => f64::from(self.written) / lasted.max(SETTLE).as_secs_f64(),
+            None => f64::from(self.written) / elapsed.max(SETTLE).as_secs_f64(),
         };
         self.rate = Some((rate / 2.0).max(MIN_RATE));
         self.since = Some(now);
@@ -80,7 +82,8 @@ impl PaceState {
         self.next = self.next.max(Some(now + SETTLE / 2));
     }
 
-    fn hasten(&mut self) {
+    /// Counts a written transaction and raises the rate by this transaction's part of the increase of a second.
+    fn increase(&mut self) {
         self.written = self.written.saturating_add(1);
         self.rate = self
             .rate

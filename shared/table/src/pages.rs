@@ -69,6 +69,13 @@ impl KeyRange {
     }
 }
 
+/// The order of a query by sort key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Ascending,
+    Descending,
+}
+
 /// Result of a query.
 #[derive(Debug, Default)]
 pub struct Page {

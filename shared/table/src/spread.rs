@@ -14,8 +14,8 @@ use crate::retry::Jitter;
 pub const SHARDS: u8 = 32;
 /// Separates the sort key of a sum from the number of a shard. Sort keys of sums do not contain it.
 const MARK: char = '~';
-/// Number of additions to a sum that are spread after a conflict.
-const SPREAD: u32 = 500;
+/// Number of a process's additions to a sum that go to shards after a conflict.
+const ADDITIONS_AFTER_CONFLICT: u32 = 500;
 /// Maximum number of remembered sums. At this number, all are forgotten.
 const MAX_SUMS: usize = 1000;
 
@@ -53,7 +53,7 @@ impl ContestedSums {
         if sums.len() >= MAX_SUMS {
             sums.clear();
         }
-        sums.insert(sum, SPREAD);
+        sums.insert(sum, ADDITIONS_AFTER_CONFLICT);
     }
 
     /// Returns the shard that the next addition goes to, and counts the addition. Returns `None` for the main item of
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(sums.shard(&contested, &jitter), None);
         sums.note(contested.clone());
         assert_eq!(sums.shard(&other, &jitter), None);
-        for _ in 0..SPREAD {
+        for _ in 0..ADDITIONS_AFTER_CONFLICT {
             let shard = sums.shard(&contested, &jitter).unwrap();
             assert_eq!(shard, Key::new("totals", "31~31"));
             assert_eq!(shard_of(&shard), Some(contested.clone()));

@@ -22,7 +22,7 @@ use crate::error::StoreError;
 use crate::item::{self, Item};
 use crate::key::Key;
 use crate::meter::{units, write};
-use outcome::{Attempt, judge};
+use outcome::{Attempt, outcome_of};
 
 /// DynamoDB's maximum number of writes in one transaction.
 pub const MAX_WRITES: usize = 100;
@@ -50,7 +50,7 @@ enum Change {
 
 impl Change {
     /// Whether both can be merged into one write.
-    fn goes_with(&self, other: &Self) -> bool {
+    fn merges_with(&self, other: &Self) -> bool {
         matches!(
             (self, other),
             (Self::Check, Self::Check) | (Self::Update { .. }, Self::Update { .. })
@@ -111,16 +111,17 @@ impl Transaction {
         self.writes.insert(key, (Change::Check, condition));
     }
 
-    /// Sets the condition on an item, whether or not the transaction writes the item.
+    /// Sets the condition on an item. If the transaction does not write the item, it checks the condition.
     pub fn require(&mut self, key: Key, condition: Condition) {
         let write = self.writes.entry(key);
-        write.or_insert((Change::Check, Condition::Always)).1 = condition;
+        let (_, stored_condition) = write.or_insert((Change::Check, Condition::Always));
+        *stored_condition = condition;
     }
 
     /// Adds to a number of an item and sets attributes. Creates the item unless the condition forbids it. Merges
-    /// additions to one item.
+    /// additions to one item; of several conditions, the last one other than `Always` applies.
     pub fn update(&mut self, key: Key, name: &str, by: i64, set: Item, condition: Condition) {
-        let write = self.writes.entry(key).or_insert_with(|| {
+        let (change, stored_condition) = self.writes.entry(key).or_insert_with(|| {
             (
                 Change::Update {
                     add: BTreeMap::new(),
@@ -130,12 +131,15 @@ impl Transaction {
                 Condition::Always,
             )
         });
-        if let Change::Update { add, set: old, .. } = &mut write.0 {
+        if let Change::Update {
+            add, set: stored_set, ..
+        } = change
+        {
             *add.entry(name.to_owned()).or_default() += by;
-            old.extend(set);
+            stored_set.extend(set);
         }
         if condition != Condition::Always {
-            write.1 = condition;
+            *stored_condition = condition;
         }
     }
 
@@ -155,7 +159,8 @@ impl Transaction {
         self.numbered.insert(key);
     }
 
-    /// Adds the writes of another transaction.
+    /// Adds the writes of another transaction. Additions to one item are merged; another write replaces the own one of
+    /// the item, so callers check [`collides`](Self::collides) first if both may write it.
     pub fn merge(&mut self, other: Self) {
         self.numbered.extend(other.numbered);
         for (key, (change, condition)) in other.writes {
@@ -183,12 +188,12 @@ impl Transaction {
     /// Whether both transactions write the same item in ways that cannot be merged.
     #[must_use]
     pub fn collides(&self, other: &Self) -> bool {
-        let meet = |(key, (theirs, _)): (&Key, &(Change, Condition))| {
+        let collides = |(key, (theirs, _)): (&Key, &(Change, Condition))| {
             self.writes
                 .get(key)
-                .is_some_and(|(own, _)| !own.goes_with(theirs))
+                .is_some_and(|(own, _)| !own.merges_with(theirs))
         };
-        other.writes.iter().any(meet)
+        other.writes.iter().any(collides)
     }
 
     /// Approximate size of its items in bytes.
@@ -216,24 +221,25 @@ impl Transaction {
         self.writes.len()
     }
 
+    /// Whether the transaction adds to a sum that may have shards.
     fn spreads(&self, sum: &Key) -> bool {
         let write = self.writes.get(sum);
         write.is_some_and(|(change, _)| matches!(change, Change::Update { spread: true, .. }))
     }
 
-    /// The transaction, with its additions to sums moved to the shards that `shard` returns.
-    fn placed(&self, shard: impl Fn(&Key) -> Option<Key>) -> Cow<'_, Self> {
+    /// The transaction with the additions to each sum moved to the shard that `shard` returns; those without one stay.
+    fn sharded(&self, shard: impl Fn(&Key) -> Option<Key>) -> Cow<'_, Self> {
         let sums = self.writes.keys().filter(|key| self.spreads(key));
         let moved: Vec<_> = sums.filter_map(|sum| Some((sum, shard(sum)?))).collect();
         if moved.is_empty() {
             return Cow::Borrowed(self);
         }
-        let mut placed = self.clone();
+        let mut sharded = self.clone();
         for (sum, shard) in moved {
-            let write = placed.writes.remove(sum);
-            placed.writes.extend(write.map(|write| (shard, write)));
+            let write = sharded.writes.remove(sum);
+            sharded.writes.extend(write.map(|write| (shard, write)));
         }
-        Cow::Owned(placed)
+        Cow::Owned(sharded)
     }
 
     /// Whether there are no writes.
@@ -256,6 +262,7 @@ macro_rules! conditioned {
 }
 
 impl Table {
+    /// Makes one attempt at a transaction, with one call.
     async fn attempt(&self, transaction: &Transaction) -> Result<Attempt, StoreError> {
         let writes: Result<Vec<_>, _> = transaction
             .writes
@@ -273,10 +280,11 @@ impl Table {
         let output = write(OPERATION, send, |output| units(output.consumed_capacity())).await;
         match output {
             Ok(_) => Ok(Attempt::Done),
-            Err(error) => judge(transaction, &error),
+            Err(error) => outcome_of(transaction, &error),
         }
     }
 
+    /// The request of one write.
     fn request(
         &self,
         key: &Key,

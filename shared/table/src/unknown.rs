@@ -3,6 +3,9 @@
 //! A record keeps the item that it was read from. On a write, that item is decoded and encoded again. Attributes lost
 //! by this are unknown. They are added to the new item if their parent object still exists. Reads only keep the item
 //! and do not compare.
+//!
+//! The functions of this module merge three versions of a value: `raw` as stored, `known` after decoding and encoding,
+//! and `new` to be written. The difference of the first two is unknown to this build.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -39,7 +42,7 @@ impl Raw {
     pub fn carry(&self, new: Item, recode: impl FnOnce(&Item) -> Option<Item>) -> Item {
         let Some(raw) = self.0.as_deref() else { return new };
         match recode(raw) {
-            Some(known) if known != *raw => items(raw, &known, new),
+            Some(known) if known != *raw => merge_items(raw, &known, new),
             _ => new,
         }
     }
@@ -83,20 +86,28 @@ impl fmt::Debug for Raw {
     }
 }
 
-fn items(raw: &Item, known: &Item, mut new: Item) -> Item {
+/// Adds the unknown attributes of an item, and of the objects in it, to the new item.
+fn merge_items(raw: &Item, known: &Item, mut new: Item) -> Item {
     for (name, value) in raw {
         let carried = match (known.get(name), new.remove(name)) {
+            // Unknown.
             (None, None) => Some(value.clone()),
             // The rewrite removes it.
             (Some(_), None) => None,
-            (known, Some(new)) => Some(attributes(value, known, new)),
+            (known, Some(new)) => Some(merge_attributes(value, known, new)),
         };
         new.extend(carried.map(|value| (name.clone(), value)));
     }
     new
 }
 
-fn attributes(raw: &AttributeValue, known: Option<&AttributeValue>, new: AttributeValue) -> AttributeValue {
+/// The new value with the unknown parts of the stored one. `known` is `None` if this build does not know the attribute.
+fn merge_attributes(
+    raw: &AttributeValue,
+    known: Option<&AttributeValue>,
+    new: AttributeValue,
+) -> AttributeValue {
+    // Nothing is unknown.
     if Some(raw) == known {
         return new;
     }
@@ -107,30 +118,31 @@ fn attributes(raw: &AttributeValue, known: Option<&AttributeValue>, new: Attribu
     match (raw, known, new) {
         (AttributeValue::M(raw), known, AttributeValue::M(new)) => {
             let known = known.and_then(|known| known.as_m().ok());
-            AttributeValue::M(if same(known, &new, |item| item.get("id")) {
-                items(raw, known.unwrap_or(&HashMap::new()), new)
+            AttributeValue::M(if has_same_id(known, &new, |item| item.get("id")) {
+                merge_items(raw, known.unwrap_or(&HashMap::new()), new)
             } else {
                 new
             })
         }
         (AttributeValue::L(raw), Some(AttributeValue::L(known)), AttributeValue::L(new)) => {
             let id = |value: &AttributeValue| value.as_m().ok()?.get("id").cloned();
-            AttributeValue::L(elements(raw, known, new, id, attributes))
+            AttributeValue::L(merge_elements(raw, known, new, id, merge_attributes))
         }
         (AttributeValue::S(raw), Some(AttributeValue::S(known)), AttributeValue::S(new)) => {
-            AttributeValue::S(text(raw, known, &new).unwrap_or(new))
+            AttributeValue::S(merge_json_text(raw, known, &new).unwrap_or(new))
         }
         (_, _, new) => new,
     }
 }
 
-/// Like the merge of items, for JSON text; `None` if any text is not JSON.
-fn text(raw: &str, known: &str, new: &str) -> Option<String> {
+/// Like [`merge_attributes`], for JSON text; `None` if any text is not JSON.
+fn merge_json_text(raw: &str, known: &str, new: &str) -> Option<String> {
     let [raw, known, new] = [raw, known, new].map(|text| serde_json::from_str::<Value>(text).ok());
-    Some(values(&raw?, Some(&known?), new?).to_string())
+    Some(merge_values(&raw?, Some(&known?), new?).to_string())
 }
 
-fn values(raw: &Value, known: Option<&Value>, new: Value) -> Value {
+/// Like [`merge_attributes`], for JSON values.
+fn merge_values(raw: &Value, known: Option<&Value>, new: Value) -> Value {
     if Some(raw) == known {
         return new;
     }
@@ -140,21 +152,22 @@ fn values(raw: &Value, known: Option<&Value>, new: Value) -> Value {
     match (raw, known, new) {
         (Value::Object(raw), known, Value::Object(new)) => {
             let known = known.and_then(Value::as_object);
-            Value::Object(if same(known, &new, |object| object.get("id")) {
-                objects(raw, known.unwrap_or(&Map::new()), new)
+            Value::Object(if has_same_id(known, &new, |object| object.get("id")) {
+                merge_objects(raw, known.unwrap_or(&Map::new()), new)
             } else {
                 new
             })
         }
         (Value::Array(raw), Some(Value::Array(known)), Value::Array(new)) => {
             let id = |value: &Value| value.get("id").cloned();
-            Value::Array(elements(raw, known, new, id, values))
+            Value::Array(merge_elements(raw, known, new, id, merge_values))
         }
         (_, _, new) => new,
     }
 }
 
-fn objects(
+/// Like [`merge_items`], for JSON objects.
+fn merge_objects(
     raw: &Map<String, Value>,
     known: &Map<String, Value>,
     mut new: Map<String, Value>,
@@ -165,14 +178,15 @@ fn objects(
                 new.insert(name.clone(), value.clone());
             }
             (Some(_), None) => {}
-            (known, Some(place)) => *place = values(value, known, place.take()),
+            (known, Some(slot)) => *slot = merge_values(value, known, slot.take()),
         }
     }
     new
 }
 
-/// Whether two objects have the same id, or both have none. Also true if there is no known object.
-fn same<'o, O, I: PartialEq + 'o>(
+/// Whether two objects have the same id, or both have none. Also true if there is no known object. Unknown attributes
+/// of one object are not given to another.
+fn has_same_id<'o, O, I: PartialEq + 'o>(
     known: Option<&'o O>,
     new: &'o O,
     id: impl Fn(&'o O) -> Option<&'o I>,
@@ -180,28 +194,29 @@ fn same<'o, O, I: PartialEq + 'o>(
     known.is_none_or(|known| id(known) == id(new))
 }
 
-/// Matches list elements by id, or by index if they have no ids and the lists have equal length.
-fn elements<V: Clone, I: PartialEq>(
+/// Merges each new element with `merge` with its stored version. Elements match by id, or by index if they have no ids
+/// and all lists have equal length. An element without a match is unchanged.
+fn merge_elements<V: Clone, I: PartialEq>(
     raw: &[V],
     known: &[V],
     new: Vec<V>,
     id: impl Fn(&V) -> Option<I>,
-    carry: impl Fn(&V, Option<&V>, V) -> V,
+    merge: impl Fn(&V, Option<&V>, V) -> V,
 ) -> Vec<V> {
-    let aligned = raw.len() == known.len() && known.len() == new.len();
+    let have_equal_length = raw.len() == known.len() && known.len() == new.len();
     let find = |list: &[V], wanted: &I| list.iter().position(|value| id(value).as_ref() == Some(wanted));
-    let carried = new.into_iter().enumerate().map(|(at, value)| {
-        let places = match id(&value) {
+    let merged = new.into_iter().enumerate().map(|(index, value)| {
+        let indexes = match id(&value) {
             Some(wanted) => find(raw, &wanted).zip(find(known, &wanted)),
-            None => aligned.then_some((at, at)),
+            None => have_equal_length.then_some((index, index)),
         };
-        let found = places.and_then(|(old, read)| Some((raw.get(old)?, known.get(read))));
-        match found {
-            Some((raw, known)) => carry(raw, known, value),
+        let stored = indexes.and_then(|(in_raw, in_known)| Some((raw.get(in_raw)?, known.get(in_known))));
+        match stored {
+            Some((raw, known)) => merge(raw, known, value),
             None => value,
         }
     });
-    carried.collect()
+    merged.collect()
 }
 
 #[cfg(test)]
@@ -221,7 +236,7 @@ mod tests {
         let new = json!({ "id": 1, "a": 2, "level": "none", "new": 1, "sub": { "b": 2 },
             "list": [{ "id": 8, "n": 3 }, { "id": 9, "n": 4 }], "plain": [{ "n": 9 }] });
         assert_eq!(
-            values(&raw, Some(&known), new),
+            merge_values(&raw, Some(&known), new),
             json!({ "id": 1, "a": 2, "level": "team", "new": 1, "later": [1], "off": false,
                 "sub": { "b": 2, "later": 2 },
                 "list": [{ "id": 8, "n": 3, "later": 5 }, { "id": 9, "n": 4 }], "plain": [{ "n": 9, "later": 6 }] })
@@ -233,7 +248,7 @@ mod tests {
         let raw = json!({ "lead": { "id": 1, "later": 1 }, "plain": [{ "later": 1 }] });
         let known = json!({ "lead": { "id": 1 }, "plain": [{}] });
         let new = json!({ "lead": { "id": 2 }, "plain": [{ "n": 1 }, {}] });
-        assert_eq!(values(&raw, Some(&known), new.clone()), new);
+        assert_eq!(merge_values(&raw, Some(&known), new.clone()), new);
     }
 
     #[test]
@@ -241,6 +256,6 @@ mod tests {
         let raw = json!({ "level": "team", "off": false, "x": { "later": 1 } });
         let known = json!({ "level": "none", "x": {} });
         let new = json!({ "level": "all", "off": true });
-        assert_eq!(values(&raw, Some(&known), new.clone()), new);
+        assert_eq!(merge_values(&raw, Some(&known), new.clone()), new);
     }
 }

@@ -156,9 +156,9 @@ async fn refuse(world: &World, log: &Log) {
     );
     let open = world.get("/calendarmeeting/slots?i=acme&keyName=sigiloso");
     assert_eq!(told(open).await, is(400, "CL006"));
-    acme.suspend(true).await.expect("it is suspended");
+    acme.set_suspended(true).await.expect("it is suspended");
     assert_eq!(told(list("acme").with(&wallet)).await, is(401, "suspended"));
-    acme.suspend(false).await.expect("it is resumed");
+    acme.set_suspended(false).await.expect("it is resumed");
     let limit = async |rate: Value| {
         acme.set_setting("requests_per_minute", &rate)
             .await

@@ -147,7 +147,7 @@ fn secrets_are_compared_in_constant_time() {
     for (file, compared) in [
         (
             "shared/domain/src/meeting/reschedule.rs",
-            "right.as_bytes().ct_eq(key.as_bytes())",
+            "expected.as_bytes().ct_eq(key.as_bytes())",
         ),
         (
             "shared/domain/src/settings.rs",

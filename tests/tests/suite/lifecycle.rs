@@ -47,13 +47,17 @@ fn public<'w>(world: &'w World, instance: &str) -> [Request<'w>; 4] {
     ]
 }
 
-/// Credentials are refused like revoked ones, for the cost of the check; public routes answer as of an instance that does
-/// not exist. The other instance notices nothing.
+/// Credentials are refused like revoked ones, for the cost of the check; public routes answer as of an instance that
+/// does not exist. The other instance notices nothing.
 #[tokio::test]
 async fn a_suspended_instance_answers_like_none() {
     let world = world().await;
     let (own, other) = (world.known(7).await, world.wallet_of(OTHER, 7).await);
-    world.operator(ACME).suspend(true).await.expect("it is suspended");
+    world
+        .operator(ACME)
+        .set_suspended(true)
+        .await
+        .expect("it is suspended");
     for route in guarded() {
         let mut instances = vec!["i=acme"];
         instances.extend((route.place == Place::Either).then_some(""));
@@ -78,16 +82,24 @@ async fn a_suspended_instance_answers_like_none() {
     };
     assert_eq!(list(&other, OTHER).await, 200);
     let since = world.operator(ACME).entry().await.expect("an entry").suspended;
-    let again = world.operator(ACME).suspend(true).await.expect("it is suspended");
+    let again = world
+        .operator(ACME)
+        .set_suspended(true)
+        .await
+        .expect("it is suspended");
     assert_eq!((since.is_some(), again), (true, (since, false)));
-    let resumed = world.operator(ACME).suspend(false).await.expect("it is resumed");
+    let resumed = world
+        .operator(ACME)
+        .set_suspended(false)
+        .await
+        .expect("it is resumed");
     assert_eq!(resumed, (None, true));
     assert_eq!(list(&own, ACME).await, 200);
     world.is_sound().await;
 }
 
-/// A deletion that fails at any of its transactions has voided the credentials once its first one is written; another run
-/// deletes the rest, and nothing of another instance.
+/// A deletion that fails at any of its transactions has voided the credentials once its first one is written; another
+/// run deletes the rest, and nothing of another instance.
 #[tokio::test]
 async fn an_interrupted_deletion_is_resumed() {
     let mut interrupted = 0;

@@ -9,7 +9,7 @@ use table::item::{self, Item, n};
 use table::{Condition, Key, Transaction};
 
 /// A call that lacks an event.
-struct Flawed {
+struct FlawedCall {
     reason: &'static str,
     item: Item,
     stored: CallRecord,
@@ -17,11 +17,12 @@ struct Flawed {
 }
 
 impl Doctor<'_> {
-    /// Reports such a call. A repair links it with the event on its lead's timeline, or creates an event. The line of a
-    /// running import may still bring the event (C-81); it then replaces the created one.
-    pub(super) async fn flawed(&mut self, kind: KindRef, key: &Key) -> Result<()> {
+    /// Checks a call that seems to have a lead and no event, and reports it. A repair links it with the event on its
+    /// lead's timeline, or creates an event. The line of a running import may still bring the event (C-81); it then
+    /// replaces the created one.
+    pub(super) async fn check_flaw(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         let operator = self.operator;
-        let Some(call) = flawed(operator, kind, key).await? else {
+        let Some(call) = read_flawed(operator, kind, key).await? else {
             return Ok(());
         };
         let reason = call.reason;
@@ -30,14 +31,14 @@ impl Doctor<'_> {
             if !self.relink(kind, key, &call).await? {
                 operator.complete_calls(&[call.stored.call.id]).await?;
             }
-            repaired = flawed(operator, kind, key).await?.is_none();
+            repaired = read_flawed(operator, kind, key).await?.is_none();
         }
         self.report(key, reason, repaired);
         Ok(())
     }
 
     /// Links a call with the event on its lead's timeline that names it. Returns whether the link was written.
-    async fn relink(&self, kind: KindRef, key: &Key, call: &Flawed) -> Result<bool> {
+    async fn relink(&self, kind: KindRef, key: &Key, call: &FlawedCall) -> Result<bool> {
         let Some(id) = self.event_of(call).await? else {
             return Ok(false);
         };
@@ -49,7 +50,8 @@ impl Doctor<'_> {
         Ok(self.operator.table().try_commit(transaction).await?)
     }
 
-    async fn event_of(&self, call: &Flawed) -> Result<Option<EventId>> {
+    /// The event on the timeline of a call's lead that names the call; `None` if there is none.
+    async fn event_of(&self, call: &FlawedCall) -> Result<Option<EventId>> {
         let mut pages = self.pages(self.operator.keys().timeline(call.lead));
         while let Some(page) = pages.next().await? {
             for event in page {
@@ -64,7 +66,7 @@ impl Doctor<'_> {
 }
 
 /// The call at a key if it lacks its event. `None` during the deletion of its lead, which is no difference (C-84).
-async fn flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<Flawed>> {
+async fn read_flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<FlawedCall>> {
     let Some(item) = operator.reads().get(key).await? else {
         return Ok(None);
     };
@@ -72,8 +74,8 @@ async fn flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<
     let (Some(reason), Some(lead)) = (kind.flaw(&item)?, stored.call.lead) else {
         return Ok(None);
     };
-    let erased = operator.reads().get(&operator.keys().erasure(lead)).await?;
-    Ok(erased.is_none().then_some(Flawed {
+    let erased = operator.reads().get(&operator.keys().tombstone(lead)).await?;
+    Ok(erased.is_none().then_some(FlawedCall {
         reason,
         item,
         stored,

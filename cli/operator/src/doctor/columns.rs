@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::check::Check;
-use super::kind::{KindRef, Place};
+use super::kind::{FunnelColumn, KindRef};
 use super::{Doctor, Result};
 use shared::funnel::Funnel;
 use shared::ids::{ColumnId, FunnelId};
@@ -19,7 +19,7 @@ pub struct Columns(BTreeMap<FunnelId, BTreeSet<ColumnId>>);
 
 impl Columns {
     /// Whether a funnel has a column.
-    pub fn has(&self, (funnel, column): Place) -> bool {
+    pub fn has(&self, (funnel, column): FunnelColumn) -> bool {
         let columns = self.0.get(&funnel);
         columns.is_some_and(|columns| columns.contains(&column))
     }
@@ -27,10 +27,10 @@ impl Columns {
 
 impl Doctor<'_> {
     /// Reads the funnels, once for all opportunities.
-    pub(super) async fn funnels(&mut self) -> Result<()> {
+    pub(super) async fn read_columns(&mut self) -> Result<()> {
         let mut pages = self.pages(self.operator.keys().funnels());
         while let Some(page) = pages.next().await? {
-            self.checked("funnels", page.len());
+            self.count_checked("funnels", page.len());
             for item in page {
                 let key = key_of(&item)?;
                 match item::decode::<Funnel>("funnel", item) {
@@ -46,13 +46,13 @@ impl Doctor<'_> {
     }
 
     /// Checks a record outside the known columns. Its funnel may have changed since the doctor began.
-    pub(super) async fn misplaced(&mut self, kind: KindRef, key: &Key) -> Result<()> {
+    pub(super) async fn check_column(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         let operator = self.operator;
         self.recheck(key, key, async |record| {
-            let Some((id, column)) = kind.place(record)? else {
+            let Some((id, column)) = kind.column(record)? else {
                 return Ok(Check::Fine);
             };
-            let reason = match operator.0.reader().funnel(id).await {
+            let reason = match operator.reader().funnel(id).await {
                 // An unreadable funnel was reported itself, and may have any column.
                 Err(StoreError::Corrupt { .. }) => return Ok(Check::Fine),
                 Err(error) => return Err(error.into()),

@@ -91,7 +91,7 @@ impl CopyRule for LeadOfOpportunity {
 
     fn markers(&self, keys: Keys<'_>, record: &Item, _: Option<&Item>) -> Result<Vec<Key>, StoreError> {
         let lead = OpportunityRecord::decode(record)?.opportunity.lead_id;
-        Ok(lead.map(|lead| keys.lead_notice(lead)).into_iter().collect())
+        Ok(lead.map(|lead| keys.stale_marker(lead)).into_iter().collect())
     }
 }
 
@@ -124,7 +124,7 @@ impl CopyRule for LeadOfFile {
         Ok(leads
             .into_iter()
             .flatten()
-            .map(|lead| keys.erasure(lead))
+            .map(|lead| keys.tombstone(lead))
             .collect())
     }
 }

@@ -14,7 +14,7 @@ impl Doctor<'_> {
     /// Remembers the largest numbers of records.
     pub(super) fn note_numbers(&mut self, kind: KindRef, record: &Item) -> Result<(), StoreError> {
         for (sort, number) in kind.numbers(record)? {
-            let largest = self.largest.entry(sort).or_default();
+            let largest = self.largest_numbers.entry(sort).or_default();
             *largest = number.max(*largest);
         }
         Ok(())
@@ -22,10 +22,10 @@ impl Doctor<'_> {
 
     /// Compares the counters. They only rise, and a number is taken before its record is written. So a counter that is
     /// read after the records and is below one of them is wrong, and raising it is always right.
-    pub(super) async fn counters(&mut self) -> Result<()> {
-        for (sort, largest) in self.largest.clone() {
+    pub(super) async fn check_counters(&mut self) -> Result<()> {
+        for (sort, largest) in self.largest_numbers.clone() {
             let (name, last) = (sort.1, self.last_taken(sort).await?);
-            self.checked("counters", 1);
+            self.count_checked("counters", 1);
             if last < largest {
                 let key = self.operator.keys().counter(sort.0);
                 if self.repair {

@@ -7,7 +7,7 @@
 use super::check::Check;
 use super::{Doctor, Result};
 use crate::Operator;
-use crate::credentials::{CredentialEntry, Listed};
+use crate::credentials::{CredentialEntry, StoredEntry};
 use shared::store::unscoped::credentials::Credential;
 use shared::store::unscoped::key;
 use shared::store::unscoped::quarantine::as_read;
@@ -19,18 +19,18 @@ const BATCH: usize = 100;
 
 impl Doctor<'_> {
     /// Compares the entries in the operator's list with the credentials.
-    pub(super) async fn credentials(&mut self) -> Result<()> {
+    pub(super) async fn check_credentials(&mut self) -> Result<()> {
         let mut pages = self.pages(self.operator.keys().credentials());
         while let Some(page) = pages.next().await? {
             for entries in page.chunks(BATCH) {
-                self.checked("credentials", entries.len());
-                self.some_credentials(entries).await?;
+                self.count_checked("credentials", entries.len());
+                self.check_entries(entries).await?;
             }
         }
         Ok(())
     }
 
-    async fn some_credentials(&mut self, entries: &[Item]) -> Result<()> {
+    async fn check_entries(&mut self, entries: &[Item]) -> Result<()> {
         let operator = self.operator;
         let mut listed = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -53,80 +53,81 @@ impl Doctor<'_> {
     }
 
     /// Checks whether an item that opens the instance has an entry in the operator's list.
-    pub(super) async fn opening(&mut self, at: &Key, item: &Item) -> Result<()> {
+    pub(super) async fn check_opening(&mut self, at: &Key, item: &Item) -> Result<()> {
         let operator = self.operator;
-        let Ok(opens) = item::decode::<Credential>("credential", item.clone()) else {
+        let Ok(credential) = item::decode::<Credential>("credential", item.clone()) else {
             self.report("a credential of the instance", "cannot be read", false);
             return Ok(());
         };
-        let key = operator.keys().credential(opens.kind, &opens.id);
-        if opens.revoked.is_some() || self.is_reported(&key) {
+        let key = operator.keys().credential(credential.kind, &credential.id);
+        if credential.revoked.is_some() || self.is_reported(&key) {
             return Ok(());
         }
-        self.recheck(&key, at, async |item| unlisted(operator, (at, item), &key).await)
-            .await
+        let check_entry = async |item: &Item| check_has_entry(operator, at, item, &key).await;
+        self.recheck(&key, at, check_entry).await
     }
 }
 
-/// Checks whether a credential that opens the instance has an entry. A repair adds one. If another credential has the
-/// same id in the list, the repair deletes this credential.
-async fn unlisted(operator: &Operator, (at, item): (&Key, &Item), key: &Key) -> Result<Check> {
-    let opens: Credential = item::decode("credential", item.clone())?;
+/// Checks whether the credential `item` at the key `at`, which opens the instance, has an entry at `entry_key`. A
+/// repair adds one. If the list has another credential with its id, the repair deletes this credential.
+async fn check_has_entry(operator: &Operator, at: &Key, item: &Item, entry_key: &Key) -> Result<Check> {
+    let credential: Credential = item::decode("credential", item.clone())?;
     let hash = at.pk.trim_start_matches(key::OPENING);
     let mut fix = Transaction::default();
-    let reason = match operator.reads().get(key).await? {
+    let reason = match operator.reads().get(entry_key).await? {
         Some(entry) if decode(&entry).is_ok_and(|entry| entry.hash.as_str() != hash) => {
             fix.delete(at.clone(), Condition::Present);
             "is in the list with another secret, but this secret also opens the instance"
         }
         Some(_) => return Ok(Check::Fine),
         None => {
-            let same = Item::from([("id".to_owned(), item::s(&*opens.id))]);
+            let id = Item::from([("id".to_owned(), item::s(&*credential.id))]);
             let entry = CredentialEntry {
-                id: opens.id,
-                kind: opens.kind,
-                user: opens.user,
+                id: credential.id,
+                kind: credential.kind,
+                user: credential.user,
                 label: None,
                 create_date: operator.now(),
-                expires: opens.expires,
+                expires: credential.expires,
                 revoked: None,
-                requests_per_minute: opens.requests_per_minute,
+                requests_per_minute: credential.requests_per_minute,
             };
             let mut entry = item::encode("credential entry", &entry)?;
             entry.insert("hash".to_owned(), item::s(hash));
-            fix.put(key.clone(), entry, Condition::Absent);
-            // Imports of its user did not know the credential, so requests now read the user's record instead.
-            fix.set(at.clone(), same, &["standing"], Condition::Present);
+            fix.put(entry_key.clone(), entry, Condition::Absent);
+            // Imports of its user did not update its membership, so it is removed: requests read the user's record
+            // instead.
+            fix.set(at.clone(), id, &["standing"], Condition::Present);
             "opens the instance and is not in the list"
         }
     };
-    Ok(Check::wrong(key, reason, fix))
+    Ok(Check::wrong(entry_key, reason, fix))
 }
 
-fn decode(entry: &Item) -> Result<Listed, StoreError> {
+fn decode(entry: &Item) -> Result<StoredEntry, StoreError> {
     item::decode("credential entry", entry.clone())
 }
 
-/// The fault of an entry's item. Reports name the entry and not the hash.
-fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'static str> {
+/// The fault of the credential that was found at an entry's hash. Reports name the entry and not the hash.
+fn fault(operator: &Operator, entry: &StoredEntry, found: Option<&Item>) -> Option<&'static str> {
     if entry.entry.revoked.is_some() {
-        let is_void = |found: &Item| {
-            let void = item::decode::<Credential>("credential", found.clone());
-            void.is_ok_and(|void| void.revoked.is_some())
+        let is_revoked = |found: &Item| {
+            let credential = item::decode::<Credential>("credential", found.clone());
+            credential.is_ok_and(|credential| credential.revoked.is_some())
         };
-        let opens = found.is_some_and(|found| !is_void(found));
-        return opens.then_some("is revoked and opens the instance all the same");
+        let opens_instance = found.is_some_and(|found| !is_revoked(found));
+        return opens_instance.then_some("is revoked and opens the instance all the same");
     }
     let Some(found) = found else {
         return Some("is not revoked and opens nothing");
     };
-    let Ok(mut opens) = item::decode::<Credential>("credential", found.clone()) else {
+    let Ok(mut credential) = item::decode::<Credential>("credential", found.clone()) else {
         return Some("is not revoked and cannot be read");
     };
     // The membership is compared with the user's record in `memberships`.
-    opens.standing = None;
+    credential.standing = None;
     let right = entry.credential(operator.instance());
-    (opens != right).then_some("opens something else than its entry states")
+    (credential != right).then_some("opens something else than its entry states")
 }
 
 /// Checks an entry. A repair depends on the entry as it was read, and on the absence of a revocation if there was none.

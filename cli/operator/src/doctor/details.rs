@@ -1,5 +1,6 @@
 //! Compares the items of departments and groups with the directory's head. A repair never adds permissions.
 
+use super::check::Finding;
 use super::{Doctor, Result};
 use crate::{Operator, OperatorError};
 use shared::permissions::Permissions;
@@ -8,7 +9,7 @@ use table::Transaction;
 
 impl Doctor<'_> {
     /// Reports unreadable items of departments and groups. An import replaces them.
-    pub(super) async fn details(&mut self) -> Result<()> {
+    pub(super) async fn report_unreadable_details(&mut self) -> Result<()> {
         let stored = self.operator.stored_directory().await?;
         for (key, cause) in self.operator.stored_details(&stored).await?.unreadable {
             self.report(key, cause, false);
@@ -22,17 +23,18 @@ impl Doctor<'_> {
 pub(super) async fn compare(
     operator: &Operator,
     stored: &mut StoredDirectory,
-    findings: &mut Vec<(String, String)>,
+    findings: &mut Vec<Finding>,
     fix: &mut Transaction,
 ) -> Result<(), OperatorError> {
     if stored.details.is_some() {
         return Ok(());
     }
     let (before, keys) = (operator.stored_details(stored).await?, operator.keys());
-    let (mut right, head, count) = (before.details.clone(), &mut stored.directory, findings.len());
-    right.complete(head);
-    // Details in an unreadable item cannot be distinguished from missing ones.
-    let mut named = right.clone();
+    let findings_before = findings.len();
+    let head = &mut stored.directory;
+    // Details in an unreadable item cannot be distinguished from missing ones, so they are not compared.
+    let mut named = before.details.clone();
+    named.complete(head);
     named
         .departments
         .retain(|id, _| !before.unreadable.contains_key(&keys.department(*id)));
@@ -62,7 +64,7 @@ pub(super) async fn compare(
             findings.push(lacks("the directory lacks"));
         }
     }
-    if findings.len() > count {
+    if findings.len() > findings_before {
         operator.put_details(fix, &before, &named)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::check::{Check, Inconsistency};
+use super::check::{Check, Finding, Inconsistency};
 use super::{Doctor, Result, details};
 use crate::Operator;
 use crate::user_lists::{UserLists, differences};
@@ -25,30 +25,33 @@ struct Expected {
 
 impl Doctor<'_> {
     /// Compares the directory, the names and the members with the records of users and automations.
-    pub(super) async fn directory(&mut self) -> Result<()> {
+    pub(super) async fn check_directory(&mut self) -> Result<()> {
         let operator = self.operator;
         let users = operator.user_ids().await?.len();
-        self.checked("users", users);
+        self.count_checked("users", users);
         let key = operator.keys().directory();
-        let (repair, left) = (self.repair, Cell::new(true));
-        while left.replace(false) {
-            let remaining = self.diagnosis.remaining;
+        // One transaction does not repair everything, so the check is repeated while it leaves differences to a next
+        // one.
+        let (repair, has_more) = (self.repair, Cell::new(true));
+        while has_more.replace(false) {
+            let unrepaired = self.diagnosis.remaining;
             self.recheck(&key, &key, async |item| {
-                check(operator, item, repair, &left).await
+                check(operator, item, repair, &has_more).await
             })
             .await?;
-            if self.diagnosis.remaining > remaining {
+            // An unrepaired difference would be found again, so the loop would not end.
+            if self.diagnosis.remaining > unrepaired {
                 break;
             }
         }
-        self.details().await
+        self.report_unreadable_details().await
     }
 }
 
-/// Every write of a user or an automation raises the directory's version in its transaction. So everything that is read
-/// under one version is consistent, and a repair on condition of that version is right. `left` becomes true if
-/// differences remain for another repair.
-async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>) -> Result<Check> {
+/// Compares the directory's item and the items of names and members with the records. Every write of a user or an
+/// automation raises the directory's version in its transaction. So everything that is read under one version is
+/// consistent, and a repair on condition of that version is right. Sets whether differences remain for another repair.
+async fn check(operator: &Operator, item: &Item, repair: bool, has_more: &Cell<bool>) -> Result<Check> {
     let key = operator.keys().directory();
     let stored = decode_raw(item)?;
     let expected = match Expected::read(operator).await {
@@ -59,24 +62,26 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
         }
         Err(error) => return Err(error.into()),
     };
-    let (mut findings, mut fix, mut more) = (Vec::new(), Transaction::default(), false);
-    let most = if repair { BATCH } else { usize::MAX };
+    let (mut findings, mut fix) = (Vec::new(), Transaction::default());
+    let mut more = false;
+    let max_items = if repair { BATCH } else { usize::MAX };
     if stored.standings.is_some() {
         expected
             .compare_first(operator, &stored, &mut findings, &mut fix)
             .await?;
     } else {
         more = expected
-            .compare_lists(operator, most, &mut findings, &mut fix)
+            .compare_lists(operator, max_items, &mut findings, &mut fix)
             .await?;
     }
     let mut right = stored;
+    // A repair of the lists leaves the items of departments and groups to the next transaction, whose size is limited.
     if repair && right.details.is_none() && !fix.is_empty() {
         more = true;
     } else {
         details::compare(operator, &mut right, &mut findings, &mut fix).await?;
     }
-    left.set(more);
+    has_more.set(more);
     let faults = summary_faults(&expected.automations, &right.directory);
     findings.extend(faults.map(|reason| (key.to_string(), reason.to_owned())));
     if findings.is_empty() {
@@ -106,7 +111,7 @@ fn summary_faults(expected: &DirectoryHead, stored: &DirectoryHead) -> impl Iter
 impl Expected {
     async fn read(operator: &Operator) -> Result<Self, StoreError> {
         let lists = UserLists::of_records(operator).await?;
-        let items = operator.0.reader().automation_items().await?;
+        let items = operator.reader().automation_items().await?;
         let found = items.iter().map(automations::decode);
         let found = found.collect::<Result<Vec<_>, _>>()?;
         let mut directory = DirectoryHead::default();
@@ -117,18 +122,18 @@ impl Expected {
         })
     }
 
-    /// Compares the items of names and members. Takes at most `most` differing ones, and returns whether there are
-    /// more.
+    /// Compares the items of names and members. Adds the findings and writes of at most `max_items` differing items,
+    /// and returns whether there are more.
     async fn compare_lists(
         &self,
         operator: &Operator,
-        most: usize,
-        findings: &mut Vec<(String, String)>,
+        max_items: usize,
+        findings: &mut Vec<Finding>,
         fix: &mut Transaction,
     ) -> Result<bool, StoreError> {
-        let differing = self.lists.differing(operator).await?;
-        let more = differing.len() > most;
-        for differing in differing.into_iter().take(most) {
+        let differing = self.lists.differing_items(operator).await?;
+        let more = differing.len() > max_items;
+        for differing in differing.into_iter().take(max_items) {
             let item = differing.key.to_string();
             findings.extend(
                 differing
@@ -146,7 +151,7 @@ impl Expected {
         &self,
         operator: &Operator,
         stored: &StoredDirectory,
-        findings: &mut Vec<(String, String)>,
+        findings: &mut Vec<Finding>,
         fix: &mut Transaction,
     ) -> Result<(), StoreError> {
         let right = self.lists.names.values().flatten();

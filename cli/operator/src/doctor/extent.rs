@@ -23,11 +23,12 @@ const SEQUENCES: [(Counter, &str); 5] = [
 /// The progress of a run.
 #[derive(Debug, Default)]
 pub struct Extent {
-    last: BTreeMap<&'static str, u64>,
+    /// The last id of each kind with a sequence.
+    last_ids: BTreeMap<&'static str, u64>,
     /// The finished work, in ids.
     pub done: u64,
-    /// The finished work when the kind began.
-    before: u64,
+    /// The finished work when the checked kind began.
+    done_before_kind: u64,
     /// The number of scanned items.
     scanned: u64,
 }
@@ -35,17 +36,17 @@ pub struct Extent {
 impl Extent {
     /// The progress from which a later run resumes.
     pub fn progress(&self) -> [u64; 3] {
-        [self.done, self.before, self.scanned]
+        [self.done, self.done_before_kind, self.scanned]
     }
 
     /// Goes on from the progress of an earlier run.
     pub fn resume(&mut self, progress: [u64; 3]) {
-        [self.done, self.before, self.scanned] = progress;
+        [self.done, self.done_before_kind, self.scanned] = progress;
     }
 
     /// The finished work when the scan begins.
     fn half(&self) -> u64 {
-        self.last.values().sum()
+        self.last_ids.values().sum()
     }
 
     pub fn total(&self) -> u64 {
@@ -54,15 +55,15 @@ impl Extent {
 
     /// Advances to the last record of a batch.
     pub fn reach(&mut self, kind: KindRef, record: &Key) {
-        let ids = self.last.get(kind.name()).copied().unwrap_or_default();
+        let ids = self.last_ids.get(kind.name()).copied().unwrap_or_default();
         let id = record.sk.parse().unwrap_or(0);
-        self.done = self.before + ids.min(id);
+        self.done = self.done_before_kind + ids.min(id);
     }
 
     /// Advances to the end of a kind.
     pub fn end(&mut self, kind: KindRef) {
-        self.before += self.last.get(kind.name()).copied().unwrap_or_default();
-        self.done = self.before;
+        self.done_before_kind += self.last_ids.get(kind.name()).copied().unwrap_or_default();
+        self.done = self.done_before_kind;
     }
 
     /// Advances by items of the scan, out of about `expected`.
@@ -75,23 +76,23 @@ impl Extent {
 }
 
 impl Operator {
-    /// The extent of a run that has not begun.
+    /// The extent of a run that has not begun. One batch of gets.
     pub(super) async fn extent(&self) -> Result<Extent, StoreError> {
         let key = |counter| self.keys().counter(counter);
         let items = self
             .reads()
             .get_many(SEQUENCES.map(|(counter, _)| key(counter)))
             .await?;
-        let mut last = BTreeMap::new();
+        let mut last_ids = BTreeMap::new();
         for (counter, name) in SEQUENCES {
             // A counter that cannot be read is a finding of the run.
             let number = items
                 .get(&key(counter))
                 .map(|item| item::number("counter", item, name));
-            last.insert(name, number.and_then(Result::ok).unwrap_or_default());
+            last_ids.insert(name, number.and_then(Result::ok).unwrap_or_default());
         }
         Ok(Extent {
-            last,
+            last_ids,
             ..Extent::default()
         })
     }
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn the_scan_is_the_second_half() {
         let mut extent = Extent {
-            last: [("lead", 300), ("call", 100)].into(),
+            last_ids: [("lead", 300), ("call", 100)].into(),
             ..Extent::default()
         };
         extent.scan(10, 40);

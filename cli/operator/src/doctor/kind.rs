@@ -17,7 +17,7 @@ pub type RuleRef = &'static dyn CopyRule;
 pub type Number = (Counter, &'static str);
 
 /// A column of a funnel.
-pub type Place = (FunnelId, ColumnId);
+pub type FunnelColumn = (FunnelId, ColumnId);
 
 /// Names of a kind in reports, and the counter of its ids.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +50,13 @@ pub trait CheckedKind: Sync {
     /// The items and shares of totals that are derived from a record.
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError>;
 
-    /// The running numbers that a record has taken: first its id, if that is one.
+    /// The running numbers that a record has taken: first its id, if a counter assigns the ids.
     fn numbers(&self, record: &Item) -> Result<Vec<(Number, u64)>, StoreError> {
         let About { name, counter, .. } = self.about();
-        let id = counter.map(|counter| Ok(((counter, name), item::number(name, record, "id")?)));
-        id.into_iter().collect()
+        let Some(counter) = counter else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![((counter, name), item::number(name, record, "id")?)])
     }
 
     /// The condition that a record is still as it was read.
@@ -79,8 +81,8 @@ pub trait CheckedKind: Sync {
 
     /// The digest of the compared part of a stored or derived item; `None` if it cannot be read. Equal digests mean
     /// that the items agree. Different digests do not mean that they differ.
-    fn content(&self, item: &Item) -> Option<u32> {
-        Some(known::content(known::body(item)))
+    fn content_digest(&self, item: &Item) -> Option<u32> {
+        Some(known::content_digest(known::body(item)))
     }
 
     /// The fault of a record without the data from which an item should be derived.
@@ -89,7 +91,7 @@ pub trait CheckedKind: Sync {
     }
 
     /// The column that a record is in.
-    fn place(&self, _record: &Item) -> Result<Option<Place>, StoreError> {
+    fn column(&self, _record: &Item) -> Result<Option<FunnelColumn>, StoreError> {
         Ok(None)
     }
 
@@ -116,8 +118,10 @@ impl dyn CheckedKind {
     /// Whether a record is stored under another record's id, to which its derived items belong.
     pub fn is_misplaced(&self, key: &Key, record: &Item) -> Result<bool, StoreError> {
         let numbers = self.numbers(record)?;
-        let (id, at) = (numbers.first(), key.sk.parse::<u64>());
-        Ok(id.is_some_and(|(_, id)| *id > 0 && at.is_ok_and(|at| at != *id)))
+        let (Some((_, id)), Ok(id_of_key)) = (numbers.first(), key.sk.parse::<u64>()) else {
+            return Ok(false);
+        };
+        Ok(*id > 0 && id_of_key != *id)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::copy_rules;
-use super::kind::{About, CheckedKind, KindRef, Number, Place, RuleRef};
+use super::kind::{About, CheckedKind, FunnelColumn, KindRef, Number, RuleRef};
 use super::known;
 use shared::call::CallEvent;
 use shared::ids::{CallId, LeadId};
@@ -100,13 +100,13 @@ impl CheckedKind for CheckedLeads {
     }
 
     /// Of details their digest, if it is right.
-    fn content(&self, item: &Item) -> Option<u32> {
+    fn content_digest(&self, item: &Item) -> Option<u32> {
         let Some(digest) = leads::digest(item) else {
-            return Some(known::content(known::body(item)));
+            return Some(known::content_digest(known::body(item)));
         };
         let is_stored = item.contains_key("pk");
         let is_right = !is_stored || leads::is_sound(item, digest);
-        is_right.then(|| known::content(&item::part(item, leads::DIGEST)))
+        is_right.then(|| known::content_digest(&item::part(item, leads::DIGEST)))
     }
 
     fn copy_rule(&self) -> Option<RuleRef> {
@@ -180,9 +180,10 @@ impl CheckedKind for CheckedCalls {
         linked && item::decode::<CallEvent>("event", stored.clone()).is_ok()
     }
 
-    fn content(&self, item: &Item) -> Option<u32> {
+    fn content_digest(&self, item: &Item) -> Option<u32> {
         let readable = item::decode::<CallEvent>("event", item.clone()).is_ok();
-        readable.then(|| known::content(item.iter().filter(|(name, _)| LINKS.contains(&name.as_str()))))
+        readable
+            .then(|| known::content_digest(item.iter().filter(|(name, _)| LINKS.contains(&name.as_str()))))
     }
 
     fn flaw(&self, record: &Item) -> Result<Option<&'static str>, StoreError> {
@@ -207,7 +208,7 @@ impl CheckedKind for CheckedOpportunities {
         OpportunityRecord::decode(record)?.derived_as_read(keys)
     }
 
-    fn place(&self, record: &Item) -> Result<Option<Place>, StoreError> {
+    fn column(&self, record: &Item) -> Result<Option<FunnelColumn>, StoreError> {
         let opportunity = OpportunitySnapshot::decode(record)?.opportunity;
         Ok(Some((opportunity.crm_id, opportunity.crm_column)))
     }

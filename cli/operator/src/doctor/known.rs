@@ -15,8 +15,9 @@ const CONTENT: u32 = (1 << 28) - 1;
 const KIND_SHIFT: u32 = 28;
 const SEEN: u32 = 1 << 31;
 
-/// Digests of the keys and contents of derived items. An item without a record has the digest of a noted key with a
-/// probability of 1 in 10^12, and a wrong item has that of the right one with 1 in 10^8.
+/// Notes of derived items. A note is three words: two of the digest of the key, and one with the bits above. An item
+/// without a record has the digest of a noted key with a probability of 1 in 10^12, and a wrong item has that of the
+/// right one with 1 in 10^8.
 #[derive(Debug)]
 pub struct DerivedItems(Vec<[u32; 3]>);
 
@@ -37,16 +38,16 @@ impl DerivedItems {
 
     fn note_up_to<'k>(
         &mut self,
-        most: usize,
+        max_notes: usize,
         kind: usize,
         items: impl ExactSizeIterator<Item = (&'k Key, u32)>,
     ) -> bool {
-        if self.0.len() + items.len() > most {
+        if self.0.len() + items.len() > max_notes {
             return false;
         }
         let kind = u32::try_from(kind).unwrap_or_default() << KIND_SHIFT;
         self.0.extend(items.map(|(key, content)| {
-            let [high, low] = words(key);
+            let [high, low] = key_words(key);
             [high, low, kind | (content & CONTENT)]
         }));
         true
@@ -74,7 +75,7 @@ impl DerivedItems {
 
     /// Whether an item is noted, with any content. Marks the note as seen if the content agrees.
     pub fn see(&mut self, key: &Key, content: Option<u32>) -> bool {
-        let Some(note) = self.place(key).and_then(|at| self.0.get_mut(at)) else {
+        let Some(note) = self.position(key).and_then(|at| self.0.get_mut(at)) else {
             return false;
         };
         if content.is_some_and(|content| (content ^ note[2]) & CONTENT == 0) {
@@ -85,24 +86,27 @@ impl DerivedItems {
 
     /// Whether an item is noted and was not found with this content.
     pub fn is_missed(&self, key: &Key, content: u32) -> bool {
-        let note = self.place(key).and_then(|at| self.0.get(at));
+        let note = self.position(key).and_then(|at| self.0.get(at));
         note.is_some_and(|note| note[2] & SEEN == 0 || (content ^ note[2]) & CONTENT != 0)
     }
 
     /// Whether all noted items of kind number `kind` were found.
     pub fn are_seen(&self, kind: usize) -> bool {
-        let of_kind =
-            |note: &&[u32; 3]| (note[2] & !SEEN) >> KIND_SHIFT == u32::try_from(kind).unwrap_or_default();
-        self.0.iter().filter(of_kind).all(|note| note[2] & SEEN != 0)
+        let kind = u32::try_from(kind).unwrap_or_default();
+        let is_of_kind = |note: &&[u32; 3]| (note[2] & !SEEN) >> KIND_SHIFT == kind;
+        let is_seen = |note: &[u32; 3]| note[2] & SEEN != 0;
+        self.0.iter().filter(is_of_kind).all(is_seen)
     }
 
-    fn place(&self, key: &Key) -> Option<usize> {
-        let words = words(key);
+    /// The index of the note of a key. The notes must be sorted.
+    fn position(&self, key: &Key) -> Option<usize> {
+        let words = key_words(key);
         self.0.binary_search_by(|note| note[..2].cmp(&words)).ok()
     }
 }
 
-fn words(key: &Key) -> [u32; 2] {
+/// The digest of a key.
+fn key_words(key: &Key) -> [u32; 2] {
     let digest = digest(&(&key.pk, &key.sk));
     #[expect(clippy::cast_possible_truncation, reason = "the lower word")]
     [(digest >> 32) as u32, digest as u32]
@@ -115,22 +119,25 @@ fn digest(value: &impl Hash) -> u64 {
 }
 
 /// The digest of some attributes of an item, in any order. Items with equal attributes have equal digests.
-pub fn content<'a>(attributes: impl IntoIterator<Item = (&'a String, &'a AttributeValue)>) -> u32 {
-    let digests = attributes.into_iter().map(|(name, value)| attribute(name, value));
+pub fn content_digest<'a>(attributes: impl IntoIterator<Item = (&'a String, &'a AttributeValue)>) -> u32 {
+    let digests = attributes
+        .into_iter()
+        .map(|(name, value)| attribute_digest(name, value));
     #[expect(clippy::cast_possible_truncation, reason = "a shorter digest")]
     (digests.fold(0, u64::wrapping_add) as u32)
 }
 
-fn attribute(name: &str, value: &AttributeValue) -> u64 {
+/// The digest of a named value. Maps have no order, so the digests of their entries are added.
+fn attribute_digest(name: &str, value: &AttributeValue) -> u64 {
     match value {
         AttributeValue::S(text) => digest(&(name, 0, text)),
         AttributeValue::N(digits) => digest(&(name, 1, digits)),
         AttributeValue::L(list) => {
-            let values: Vec<_> = list.iter().map(|value| attribute("", value)).collect();
+            let values: Vec<_> = list.iter().map(|value| attribute_digest("", value)).collect();
             digest(&(name, 2, values))
         }
         AttributeValue::M(map) => {
-            let values = map.iter().map(|(name, value)| attribute(name, value));
+            let values = map.iter().map(|(name, value)| attribute_digest(name, value));
             digest(&(name, 3, values.fold(0, u64::wrapping_add)))
         }
         AttributeValue::Bool(flag) => digest(&(name, 4, flag)),
@@ -201,11 +208,14 @@ mod tests {
                 .clone()
                 .map(|value| Item::from([(name.to_owned(), value), ("z".to_owned(), s("3"))]))
         });
-        let digests: std::collections::BTreeSet<_> =
-            items.iter().flatten().map(|item| content(body(item))).collect();
+        let digests: std::collections::BTreeSet<_> = items
+            .iter()
+            .flatten()
+            .map(|item| content_digest(body(item)))
+            .collect();
         assert_eq!(digests.len(), 2 * values.len());
         let mut item = items[0][0].clone();
         item.extend([("pk".to_owned(), s("p")), ("sk".to_owned(), s("q"))]);
-        assert_eq!(content(body(&item)), content(body(&items[0][0])));
+        assert_eq!(content_digest(body(&item)), content_digest(body(&items[0][0])));
     }
 }

@@ -7,7 +7,7 @@ use super::check::{Check, Inconsistency};
 use super::{Doctor, Result};
 use crate::Operator;
 use crate::credentials::Keyring;
-use crate::kinds::users::carrying;
+use crate::kinds::users::membership_attributes;
 use shared::directory::Membership;
 use shared::ids::UserId;
 use shared::people::User;
@@ -20,25 +20,27 @@ use table::{Condition, Key, StoreError, Transaction};
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
-    /// Compares the memberships in valid credentials. Nothing in the first format, in which they carry none.
-    pub(super) async fn memberships(&mut self) -> Result<()> {
+    /// Compares the memberships in valid credentials. Does nothing in the first format, in which they carry none.
+    pub(super) async fn check_memberships(&mut self) -> Result<()> {
         let operator = self.operator;
         let stored = operator.stored_directory().await?;
-        if stored.standings.is_some() {
+        let is_first_format = stored.standings.is_some();
+        if is_first_format {
             return Ok(());
         }
         let mut keyring = Keyring::default();
-        keyring.at(operator, stored.version).await?;
+        keyring.load(operator, stored.version).await?;
         let credentials: Vec<_> = keyring.all().collect();
-        for some in credentials.chunks(BATCH) {
-            let keys = some.iter().map(|(user, _)| operator.keys().user(*user));
-            let wanted = keys.chain(some.iter().map(|(_, key)| key.clone()));
-            let found = operator.reads().get_many(wanted).await?;
-            for (user, key) in some {
+        for batch in credentials.chunks(BATCH) {
+            let user_keys = batch.iter().map(|(user, _)| operator.keys().user(*user));
+            let keys = user_keys.chain(batch.iter().map(|(_, key)| key.clone()));
+            let found = operator.reads().get_many(keys).await?;
+            for (user, key) in batch {
                 let record = found.get(&operator.keys().user(*user));
-                let Ok(Some((credential, membership))) = both(*user, found.get(key), record) else {
+                let Ok(Some((credential, membership))) = decode_both(*user, found.get(key), record) else {
                     continue;
                 };
+                // Only a repair adds a missing membership.
                 let seems_wrong = match credential.standing {
                     Some(carried) => carried != membership,
                     None => self.repair,
@@ -55,8 +57,9 @@ impl Doctor<'_> {
     }
 }
 
-/// A user's credential and the membership in its record. `None` if one of them is missing, which other checks report.
-fn both(
+/// A user's credential and the membership in the user's record. `None` if one of them is missing or the credential is
+/// of another user, which other checks report.
+fn decode_both(
     user: UserId,
     credential: Option<&Item>,
     record: Option<&Item>,
@@ -73,7 +76,7 @@ fn both(
 async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -> Result<Check> {
     let record = operator.keys().user(user);
     let found = operator.reads().get_many([record.clone(), key.clone()]).await?;
-    let Some((credential, membership)) = both(user, found.get(key), found.get(&record))? else {
+    let Some((credential, membership)) = decode_both(user, found.get(key), found.get(&record))? else {
         return Ok(Check::Fine);
     };
     if credential.standing == Some(membership) {
@@ -84,7 +87,7 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
         name: "user",
         value: user.get(),
     };
-    fix.set(key.clone(), carrying(membership)?, &[], own);
+    fix.set(key.clone(), membership_attributes(membership)?, &[], own);
     operator.raise_version(&mut fix, decode_raw(directory)?.version);
     let Some(carried) = credential.standing else {
         // A missing membership is no fault, so nothing is reported.
@@ -95,7 +98,8 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
     };
     let entry = operator.keys().credential(credential.kind, &credential.id);
     let reason = format!("differs from the record of user {user}");
-    if carried.inactive && !membership.inactive || membership.admin && !carried.admin {
+    let record_permits_more = carried.inactive && !membership.inactive || membership.admin && !carried.admin;
+    if record_permits_more {
         let reason = format!("{reason}, which lets it do more: import the user again");
         return Ok(Check::wrong(&entry, reason, None));
     }

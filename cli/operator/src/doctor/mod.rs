@@ -110,27 +110,27 @@ struct Doctor<'a> {
     watch: &'a (dyn Fn(Progress) + Sync),
     diagnosis: Diagnosis,
     /// The largest number of each sort that a record has.
-    largest: counters::Largest,
+    largest_numbers: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
-    /// The kinds with totals in a former form.
-    former_totals: BTreeSet<&'static str>,
-    /// Whether leads of a former format may lack items that a migration or a repair adds.
-    may_lack: bool,
+    /// The names of the kinds with totals in a former form.
+    kinds_with_former_totals: BTreeSet<&'static str>,
+    /// Whether new look-ups of leads may be missing, because the table has a former format. A repair adds them.
+    can_lack_look_ups: bool,
     /// Whether all daily counts of boards contain cents.
     has_day_values: bool,
     extent: Extent,
     /// The derived items of the records that were read.
     known: known::DerivedItems,
     /// The counts of the kinds whose records were read, in the order of [`kinds::KINDS`].
-    counted: Vec<tally::Recount>,
+    first_counts: Vec<tally::Recount>,
     /// The partitions of totals that the scan found.
-    partitions: orphans::TotalPartitions,
+    total_partitions: orphans::TotalPartitions,
     /// The next work.
     position: Position,
     resume_file: Option<&'a ResumeFile>,
     /// Unix second of the last write of the file.
-    written: i64,
+    last_saved: i64,
 }
 
 impl Operator {
@@ -158,7 +158,7 @@ impl Operator {
         watch: &(dyn Fn(Progress) + Sync),
         resume_file: Option<&ResumeFile>,
     ) -> Result<Diagnosis, OperatorError> {
-        self.0.reader().learn_format().await?;
+        self.reader().learn_format().await?;
         let diagnosis = Diagnosis::of(self.former_format().await?);
         let former = diagnosis.former_format;
         let mut doctor = Doctor {
@@ -166,26 +166,26 @@ impl Operator {
             repair,
             watch,
             diagnosis,
-            largest: counters::Largest::default(),
+            largest_numbers: counters::Largest::default(),
             columns: columns::Columns::default(),
-            former_totals: BTreeSet::new(),
-            may_lack: !repair && former.is_some_and(|former| former < Format::UNLINKED),
-            has_day_values: self.0.reader().settled().has(Format::DAY_VALUES),
+            kinds_with_former_totals: BTreeSet::new(),
+            can_lack_look_ups: !repair && former.is_some_and(|former| former < Format::UNLINKED),
+            has_day_values: self.reader().known_format().has(Format::DAY_VALUES),
             extent: self.extent().await?,
             known: known::DerivedItems::default(),
-            counted: Vec::new(),
-            partitions: orphans::TotalPartitions::new(),
+            first_counts: Vec::new(),
+            total_partitions: orphans::TotalPartitions::new(),
             position: Position::Start,
             resume_file,
-            written: self.now().unix_seconds(),
+            last_saved: self.now().unix_seconds(),
         };
         doctor.resume()?;
-        doctor.small_records().await?;
-        doctor.records_and_totals().await?;
-        doctor.ranks().await?;
-        doctor.reports().await?;
-        doctor.quarantine().await?;
-        doctor.notices().await?;
+        doctor.check_small_kinds().await?;
+        doctor.check_records_and_totals().await?;
+        doctor.check_ranks().await?;
+        doctor.check_reports().await?;
+        doctor.report_quarantine().await?;
+        doctor.check_notices().await?;
         if repair {
             doctor.refresh_copies().await?;
         }
@@ -203,45 +203,50 @@ impl Operator {
 }
 
 impl Doctor<'_> {
-    /// Checks the directory, and the kinds with few records.
-    async fn small_records(&mut self) -> Result<()> {
+    /// Checks the directory and the kinds with few records, unless an earlier run did.
+    async fn check_small_kinds(&mut self) -> Result<()> {
         if self.position != Position::Start {
             return Ok(());
         }
-        self.directory().await?;
-        self.credentials().await?;
-        self.memberships().await?;
-        self.funnels().await?;
-        self.others().await?;
-        self.reached(Position::Records(0, None))
+        self.check_directory().await?;
+        self.check_credentials().await?;
+        self.check_memberships().await?;
+        self.read_columns().await?;
+        self.check_other_records().await?;
+        self.advance_to(Position::Records(0, None))
     }
 
     /// Compares the records with their derived items in both directions, then with the numbers and totals.
-    async fn records_and_totals(&mut self) -> Result<()> {
-        while let Position::Records(number, after) = self.position.clone() {
-            match kinds::KINDS.get(number) {
-                Some(kind) => self.records((number, *kind), after).await?,
-                None => self.reached(Position::Scan(None))?,
+    async fn check_records_and_totals(&mut self) -> Result<()> {
+        // Each step advances the position, from which a stopped run resumes.
+        while let Position::Records(index, after) = self.position.clone() {
+            match kinds::KINDS.get(index) {
+                Some(kind) => self.check_kind(index, *kind, after).await?,
+                None => self.advance_to(Position::Scan(None))?,
             }
         }
         if let Position::Scan(after) = self.position.clone() {
-            self.orphans(after.map(|(pk, sk)| Key::new(pk, sk))).await?;
-            for (number, kind) in kinds::KINDS.into_iter().enumerate() {
-                self.unseen(number, kind).await?;
+            self.check_orphans(after.map(|(pk, sk)| Key::new(pk, sk))).await?;
+            for (index, kind) in kinds::KINDS.into_iter().enumerate() {
+                self.check_unseen(index, kind).await?;
             }
-            self.counters().await?;
-            self.reached(Position::Totals(0))?;
+            self.check_counters().await?;
+            self.advance_to(Position::Totals(0))?;
         }
         // After the counters, because a count depends on the numbers of the records (see `totals`).
-        while let Position::Totals(number) = self.position {
-            let Some(kind) = kinds::KINDS.get(number) else {
-                return self.reached(Position::Rest);
+        while let Position::Totals(index) = self.position {
+            let Some(kind) = kinds::KINDS.get(index) else {
+                return self.advance_to(Position::Rest);
             };
-            if !self.former_totals.contains(kind.name()) {
-                let partitions = self.partitions.get(kind.name()).cloned().unwrap_or_default();
-                self.totals((number, *kind), &partitions).await?;
+            if !self.kinds_with_former_totals.contains(kind.name()) {
+                let partitions = self
+                    .total_partitions
+                    .get(kind.name())
+                    .cloned()
+                    .unwrap_or_default();
+                self.check_totals(index, *kind, &partitions).await?;
             }
-            self.reached(Position::Totals(number + 1))?;
+            self.advance_to(Position::Totals(index + 1))?;
         }
         Ok(())
     }
@@ -266,13 +271,13 @@ impl Doctor<'_> {
     }
 
     /// Counts checked records or items.
-    fn checked(&mut self, stage: &'static str, count: usize) {
+    fn count_checked(&mut self, stage: &'static str, count: usize) {
         *self.diagnosis.checked.entry(stage.into()).or_default() += count as u64;
-        self.progress(stage);
+        self.report_progress(stage);
     }
 
     /// Reports progress.
-    fn progress(&self, stage: &'static str) {
+    fn report_progress(&self, stage: &'static str) {
         let Extent { done, .. } = self.extent;
         let total = self.extent.total();
         (self.watch)(Progress { stage, done, total });

@@ -19,33 +19,35 @@ const MAX_AGE: u64 = 60 * 60;
 impl Doctor<'_> {
     /// Reports notices that are unreadable, that are older than an hour or that have a stuck lead, and the marks of
     /// deletions that no notice finishes.
-    pub(super) async fn notices(&mut self) -> Result<()> {
+    pub(super) async fn check_notices(&mut self) -> Result<()> {
         let keys = self.operator.keys();
-        let mut pages = self.pages(keys.notices());
+        let mut pages = self.pages(keys.stale_markers());
         while let Some(page) = pages.next().await? {
             for notice in page {
-                self.checked("notices", 1);
-                self.notice(&notice).await?;
+                self.count_checked("notices", 1);
+                self.check_notice(&notice).await?;
             }
         }
-        let mut pages = self.pages(keys.erasures());
+        let mut pages = self.pages(keys.tombstones());
         while let Some(page) = pages.next().await? {
             for mark in page {
-                self.checked("erasure marks", 1);
-                self.mark(&key_of(&mark)?).await?;
+                self.count_checked("erasure marks", 1);
+                self.check_erasure_mark(&key_of(&mark)?).await?;
             }
         }
         Ok(())
     }
 
-    async fn notice(&mut self, item: &Item) -> Result<()> {
+    /// Reports a notice that is unreadable, stuck or too old. A repair releases a stuck one.
+    async fn check_notice(&mut self, item: &Item) -> Result<()> {
         let key = key_of(item)?;
-        let reason = if key::noticed(&key).is_none() {
+        let reason = if key::stale_marker_lead(&key).is_none() {
             "names no lead; it will be set aside".to_owned()
         } else if !copies::is_readable(item) {
             "cannot be read; it will be renewed".to_owned()
         } else if let Some(kind) = copies::stuck(item) {
             let reason = format!("is stuck, because {}", quarantine::reason(kind));
+            // A refused transaction means that the notice has changed since it was read.
             if self.repair && !self.operator.table().try_commit(copies::unstick(item)?).await? {
                 return Ok(());
             }
@@ -60,9 +62,11 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    async fn mark(&mut self, mark: &Key) -> Result<()> {
+    /// Reports the mark of a deletion that nothing finishes. A repair writes its notice again, or deletes a mark that
+    /// names no lead.
+    async fn check_erasure_mark(&mut self, mark: &Key) -> Result<()> {
         let operator = self.operator;
-        let Some(lead) = key::marked(mark) else {
+        let Some(lead) = key::tombstone_lead(mark) else {
             let mut deletion = Transaction::default();
             deletion.delete(mark.clone(), Condition::Always);
             if !self.repair || operator.table().try_commit(deletion).await? {
@@ -70,7 +74,7 @@ impl Doctor<'_> {
             }
             return Ok(());
         };
-        let notice = operator.keys().lead_notice(lead);
+        let notice = operator.keys().stale_marker(lead);
         if finishes_deletion(operator, &notice).await? {
             return Ok(());
         }
@@ -97,6 +101,7 @@ impl Doctor<'_> {
     }
 }
 
+/// Whether the notice at a key is of a deletion, which background work then finishes.
 async fn finishes_deletion(operator: &Operator, notice: &Key) -> Result<bool> {
     let notice = operator.reads().get(notice).await?;
     Ok(notice.is_some_and(|notice| notice.contains_key(DELETED)))

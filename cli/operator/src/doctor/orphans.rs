@@ -24,13 +24,19 @@ const BATCH: usize = 100;
 /// The partitions of totals by the name of their kind. Their number grows with columns, not with records.
 pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// The kind of a derived item's record, the key of the item, and the keys at which that record may be; none if no
-/// record can have such an item.
-type Derivation = (KindRef, Key, Vec<Key>);
+/// A derived item, and the record from which it should be derived.
+struct Derivation {
+    /// The kind of the record.
+    kind: KindRef,
+    /// The key of the derived item.
+    item: Key,
+    /// The keys at which the record may be; none if no record can have such an item.
+    records: Vec<Key>,
+}
 
 impl Doctor<'_> {
     /// Checks every derived item of the instance, and collects the partitions of totals.
-    pub(super) async fn orphans(&mut self, after: Option<Key>) -> Result<()> {
+    pub(super) async fn check_orphans(&mut self, after: Option<Key>) -> Result<()> {
         let operator = self.operator;
         let wanted = key::everything(operator.instance());
         let expected = self.diagnosis.checked.values().sum::<u64>();
@@ -38,17 +44,18 @@ impl Doctor<'_> {
         let mut page = Some(operator.table().scan(&wanted, after.as_ref()).await?);
         while let Some(Scanned { items, next }) = page {
             self.extent.scan(items.len(), expected);
-            self.checked("items", items.len());
+            self.count_checked("items", items.len());
+            // The next page is read while this one is checked.
             let read = async {
                 match &next {
                     Some(after) => operator.table().scan(&wanted, Some(after)).await.map(Some),
                     None => Ok(None),
                 }
             };
-            let (read, checked) = join(read, self.scanned(items)).await;
+            let (read, checked) = join(read, self.check_scanned(items)).await;
             checked?;
             if let Some(next) = &next {
-                self.reached(Position::Scan(Some(resume::parts(next))))?;
+                self.advance_to(Position::Scan(Some(resume::parts(next))))?;
             }
             page = read?;
         }
@@ -56,39 +63,45 @@ impl Doctor<'_> {
     }
 
     /// Checks the items of a page, and collects the partitions of totals.
-    async fn scanned(&mut self, items: Vec<Item>) -> Result<()> {
+    async fn check_scanned(&mut self, items: Vec<Item>) -> Result<()> {
         let operator = self.operator;
         let mut derivations = Vec::new();
         for item in items {
             let key = key_of(&item)?;
             if key.pk.starts_with(key::OPENING) {
-                self.opening(&key, &item).await?;
+                self.check_opening(&key, &item).await?;
                 continue;
             }
             match origin(operator.keys(), &key, &item) {
                 None => {}
-                Some(DerivedFrom::One(kind, _)) if self.known.see(&key, kind.content(&item)) => {}
-                Some(DerivedFrom::One(kind, record)) => derivations.push((kind, key, record)),
+                Some(DerivedFrom::One(kind, _)) if self.known.see(&key, kind.content_digest(&item)) => {}
+                Some(DerivedFrom::One(kind, records)) => {
+                    let item = key;
+                    derivations.push(Derivation { kind, item, records });
+                }
                 Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
-                    self.former_total(kind, &key).await?;
+                    self.move_or_accept_former_total(kind, &key).await?;
                 }
                 Some(DerivedFrom::Many(kind)) => {
-                    self.partitions.entry(kind.name()).or_default().insert(key.pk);
+                    self.total_partitions
+                        .entry(kind.name())
+                        .or_default()
+                        .insert(key.pk);
                 }
             }
         }
         for derivations in derivations.chunks(BATCH) {
-            self.some_derivations(derivations).await?;
+            self.check_derivations(derivations).await?;
         }
         Ok(())
     }
 
-    /// With `--repair`, moves the counts of a total in a former form. Otherwise accepts the form, and the totals of its
+    /// A repair moves the counts of a total in a former form. A check accepts the form, and the totals of its
     /// kind are not compared, because a class may be counted in both forms.
-    async fn former_total(&mut self, kind: KindRef, key: &Key) -> Result<()> {
-        self.checked("former totals", 1);
+    async fn move_or_accept_former_total(&mut self, kind: KindRef, key: &Key) -> Result<()> {
+        self.count_checked("former totals", 1);
         if !self.repair {
-            self.former_totals.insert(kind.name());
+            self.kinds_with_former_totals.insert(kind.name());
             return Ok(());
         }
         self.operator.move_former_total(key).await?;
@@ -96,20 +109,23 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    async fn some_derivations(&mut self, derivations: &[Derivation]) -> Result<()> {
+    /// Checks whether the records of these items derive them.
+    async fn check_derivations(&mut self, derivations: &[Derivation]) -> Result<()> {
         let operator = self.operator;
-        let records = derivations.iter().flat_map(|(_, _, places)| places.clone());
-        let records = operator.reads().get_many(records).await?;
-        for (kind, key, places) in derivations {
-            let record = places.iter().find_map(|at| records.get(at));
+        let keys = derivations
+            .iter()
+            .flat_map(|derivation| derivation.records.clone());
+        let found = operator.reads().get_many(keys).await?;
+        for Derivation { kind, item, records } in derivations {
+            let record = records.iter().find_map(|key| found.get(key));
             // An unreadable record was reported itself, and may derive anything.
             let is_derived = |record| {
                 let derived = kind.derived(operator.keys(), record);
-                derived.map_or(true, |derived| derived.items.contains_key(key))
+                derived.map_or(true, |derived| derived.items.contains_key(item))
             };
             // A difference between a record and this item was reported with the record.
-            if !record.is_some_and(is_derived) && !self.is_reported(key) {
-                self.recheck(key, key, async |item| check(operator, key, item).await)
+            if !record.is_some_and(is_derived) && !self.is_reported(item) {
+                self.recheck(item, item, async |stored| check(operator, item, stored).await)
                     .await?;
             }
         }
@@ -117,8 +133,8 @@ impl Doctor<'_> {
     }
 }
 
-/// Compares an item with the record that should derive it. The deletion of an orphan depends on the record being
-/// unchanged, or still absent.
+/// Compares an item with the record that should derive it. The record is read twice around the comparison. The deletion
+/// of an orphan depends on the record being unchanged, or still absent.
 async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     let Some(DerivedFrom::One(kind, places)) = origin(operator.keys(), key, item) else {
         return Ok(Check::Fine);

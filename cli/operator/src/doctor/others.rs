@@ -19,7 +19,7 @@ const AUTOMATION: DecodeCheck = |item| automations::decode(&item).map(drop);
 
 impl Doctor<'_> {
     /// Reads all of them. Users are counted with the directory, and automations are not counted.
-    pub(super) async fn others(&mut self) -> Result<()> {
+    pub(super) async fn check_other_records(&mut self) -> Result<()> {
         let keys = self.operator.keys();
         let kinds = [
             (Some("profiles"), keys.profiles(), PROFILE),
@@ -34,7 +34,7 @@ impl Doctor<'_> {
             let mut pages = self.pages(partition);
             while let Some(page) = pages.next().await? {
                 if let Some(plural) = plural {
-                    self.checked(plural, page.len());
+                    self.count_checked(plural, page.len());
                 }
                 for record in page {
                     let key = key_of(&record)?;

@@ -24,47 +24,52 @@ use table::{Condition, Key, KeyRange, Transaction, key_of};
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
-    /// Checks all records of a kind and every item derived from them, and counts their classes.
-    pub(super) async fn records(
+    /// Checks the records of kind number `index` that follow the sort key `after`, and every item derived from them,
+    /// and counts their classes.
+    pub(super) async fn check_kind(
         &mut self,
-        (number, kind): (usize, KindRef),
+        index: usize,
+        kind: KindRef,
         after: Option<String>,
     ) -> Result<()> {
-        if self.counted.len() <= number {
-            self.counted.push(Recount::default());
+        // A resumed run already has the count of its kind.
+        if self.first_counts.len() <= index {
+            self.first_counts.push(Recount::default());
         }
         let mut pages = self.record_pages(kind, after.as_ref());
         let mut page = pages.next().await?;
         while let Some(records) = page {
             let last = records.last().map(key_of).transpose()?;
-            let checked = self.page((number, kind), &records);
+            // The next page is read while this one is checked.
+            let checked = self.check_page(index, kind, &records);
             let (next, checked) = join(pages.next(), checked).await;
             checked?;
             if let Some(last) = last {
-                self.reached(Position::Records(number, Some(last.sk)))?;
+                self.advance_to(Position::Records(index, Some(last.sk)))?;
             }
             page = next?;
         }
         self.extent.end(kind);
-        self.reached(Position::Records(number + 1, None))
+        self.advance_to(Position::Records(index + 1, None))
     }
 
     fn record_pages(&self, kind: KindRef, after: Option<&String>) -> RecordPages<Item> {
         self.pages_of(KeyRange::of_each(kind.records(self.operator.keys()), after, None))
     }
 
-    async fn page(&mut self, (number, kind): (usize, KindRef), records: &[Item]) -> Result<()> {
+    async fn check_page(&mut self, index: usize, kind: KindRef, records: &[Item]) -> Result<()> {
         for records in records.chunks(BATCH) {
             if let Some(last) = records.last() {
                 self.extent.reach(kind, &key_of(last)?);
             }
-            self.checked(kind.plural(), records.len());
-            self.some_records((number, kind), records).await?;
+            self.count_checked(kind.plural(), records.len());
+            self.check_batch(index, kind, records).await?;
         }
         Ok(())
     }
 
-    async fn some_records(&mut self, (number, kind): (usize, KindRef), records: &[Item]) -> Result<()> {
+    /// Notes the derived items of some records, and compares them with the stored ones if there is no room for notes.
+    async fn check_batch(&mut self, index: usize, kind: KindRef, records: &[Item]) -> Result<()> {
         let operator = self.operator;
         let mut readable = Vec::with_capacity(records.len());
         let mut unnoted = Vec::new();
@@ -77,47 +82,51 @@ impl Doctor<'_> {
                 }
                 Ok(derived) => {
                     self.note_numbers(kind, record)?;
-                    if let Some(tally) = self.counted.get_mut(number) {
+                    if let Some(tally) = self.first_counts.get_mut(index) {
                         tally.count(&derived);
                     }
-                    self.checked("derived", derived.items.len());
+                    self.count_checked("derived", derived.items.len());
                     let items = derived.items.iter();
-                    let items = items.map(|(key, item)| (key, content(kind, item)));
-                    if !self.known.note(number, items) {
+                    let items = items.map(|(key, item)| (key, content_digest(kind, item)));
+                    if !self.known.note(index, items) {
                         unnoted.push((key.clone(), derived));
                     }
                     readable.push((key, record));
                 }
                 Err(cause) => {
-                    if let Some(tally) = self.counted.get_mut(number) {
+                    if let Some(tally) = self.first_counts.get_mut(index) {
                         tally.unreadable = true;
                     }
                     self.report(key, cause, false);
                 }
             }
         }
-        self.compare(kind, &unnoted).await?;
+        self.compare_by_key(kind, &unnoted).await?;
         for (key, record) in &readable {
             if kind.flaw(record)?.is_some() {
-                self.flawed(kind, key).await?;
+                self.check_flaw(kind, key).await?;
             }
-            if kind.place(record)?.is_some_and(|place| !self.columns.has(place)) {
-                self.misplaced(kind, key).await?;
+            let column = kind.column(record)?;
+            if column.is_some_and(|column| !self.columns.has(column)) {
+                self.check_column(kind, key).await?;
             }
         }
         let records: Vec<_> = readable.iter().map(|(key, record)| (key, *record)).collect();
-        self.copies(kind, &records).await
+        self.check_copies(kind, &records).await
     }
 
-    /// Compares the derived items of records by key, and checks records with a difference.
-    async fn compare(&mut self, kind: KindRef, records: &[(Key, Derived)]) -> Result<()> {
-        let (operator, may_lack) = (self.operator, self.may_lack);
+    /// Gets the derived items of records by key, and checks records with a difference.
+    async fn compare_by_key(&mut self, kind: KindRef, records: &[(Key, Derived)]) -> Result<()> {
+        let (operator, can_lack_look_ups) = (self.operator, self.can_lack_look_ups);
         let derived = records.iter().flat_map(|(_, derived)| derived.items.keys());
         let stored = operator.reads().get_many(derived.cloned()).await?;
         for (key, derived) in records {
-            if differences((kind, may_lack), derived, &stored).next().is_some() {
+            if differences(kind, can_lack_look_ups, derived, &stored)
+                .next()
+                .is_some()
+            {
                 self.recheck(key, key, async |record| {
-                    check(operator, (kind, may_lack), key, record).await
+                    check(operator, kind, can_lack_look_ups, key, record).await
                 })
                 .await?;
             }
@@ -126,53 +135,54 @@ impl Doctor<'_> {
     }
 
     /// Checks the records of a kind with noted items that the scan did not see.
-    pub(super) async fn unseen(&mut self, number: usize, kind: KindRef) -> Result<()> {
-        if self.known.are_seen(number) {
+    pub(super) async fn check_unseen(&mut self, index: usize, kind: KindRef) -> Result<()> {
+        if self.known.are_seen(index) {
             return Ok(());
         }
         let keys = self.operator.keys();
         let mut pages = self.record_pages(kind, None);
         while let Some(page) = pages.next().await? {
-            self.progress(kind.plural());
+            self.report_progress(kind.plural());
             for records in page.chunks(BATCH) {
                 let mut unseen = Vec::new();
                 for record in records {
                     let key = key_of(record)?;
-                    // Those that cannot be read, or are misplaced, were reported.
+                    // Unreadable and misplaced records were reported by `check_batch`.
                     let Ok(derived) = kind.derived(keys, record) else {
                         continue;
                     };
                     let mut items = derived.items.iter();
                     if !kind.is_misplaced(&key, record)?
-                        && items.any(|(key, item)| self.known.is_missed(key, content(kind, item)))
+                        && items.any(|(key, item)| self.known.is_missed(key, content_digest(kind, item)))
                     {
                         unseen.push((key, derived));
                     }
                 }
-                self.compare(kind, &unseen).await?;
+                self.compare_by_key(kind, &unseen).await?;
             }
         }
         Ok(())
     }
 }
 
-/// The digest of a derived item, which is always readable.
-fn content(kind: KindRef, derived: &Item) -> u32 {
-    kind.content(derived).unwrap_or_default()
+/// The digest of an item as it is derived, which is always readable.
+fn content_digest(kind: KindRef, derived: &Item) -> u32 {
+    kind.content_digest(derived).unwrap_or_default()
 }
 
-/// Derived items that are missing or wrong, each with the stored one. `may_lack` excuses those that a former format
-/// lacks.
+/// The derived items that are missing or wrong: key, right item and stored item. `can_lack_look_ups` excuses missing
+/// ones that a former format lacks.
 fn differences<'a>(
-    (kind, may_lack): (KindRef, bool),
+    kind: KindRef,
+    can_lack_look_ups: bool,
     derived: &'a Derived,
     stored: &'a HashMap<Key, Item>,
 ) -> impl Iterator<Item = (&'a Key, &'a Item, Option<&'a Item>)> {
-    let all = derived.items.iter();
-    let all = all.map(|(key, item)| (key, item, stored.get(key)));
-    all.filter(move |(key, derived, stored)| match stored {
-        Some(stored) => !kind.agrees(derived, stored),
-        None => !(may_lack && key::is_new_look_up(key)),
+    let pairs = derived.items.iter();
+    let pairs = pairs.map(|(key, item)| (key, item, stored.get(key)));
+    pairs.filter(move |(key, right, stored)| match stored {
+        Some(stored) => !kind.agrees(right, stored),
+        None => !(can_lack_look_ups && key::is_new_look_up(key)),
     })
 }
 
@@ -180,7 +190,8 @@ fn differences<'a>(
 /// transaction. So a repair is right as long as the record is unchanged.
 async fn check(
     operator: &Operator,
-    (kind, may_lack): (KindRef, bool),
+    kind: KindRef,
+    can_lack_look_ups: bool,
     key: &Key,
     record: &Item,
 ) -> Result<Check> {
@@ -188,7 +199,7 @@ async fn check(
     let stored = operator.reads().get_many(derived.items.keys().cloned()).await?;
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
     let mut is_lost = false;
-    for (at, item, found) in differences((kind, may_lack), &derived, &stored) {
+    for (at, item, found) in differences(kind, can_lack_look_ups, &derived, &stored) {
         let fault = found.map_or("is missing: ", |_| "is not what is derived: ");
         findings.push((at.to_string(), format!("{fault}{} has it", kind.label(key))));
         is_lost |= !kind.can_restore(item);
@@ -201,7 +212,7 @@ async fn check(
     if let Some(lead) = kind.required_lead(record)? {
         fix.check(operator.keys().lead(lead), Condition::Present);
     }
-    // An import of the record restores what is lost.
+    // Data that the record does not contain is lost; only an import of the record restores it.
     let fix = (!is_lost).then_some(fix);
     Ok(Check::Inconsistency(Inconsistency { findings, fix }))
 }

@@ -10,7 +10,7 @@ use table::key_of;
 
 impl Doctor<'_> {
     /// Reports damaged results. After a repair, background work computes them again.
-    pub(super) async fn reports(&mut self) -> Result<()> {
+    pub(super) async fn check_reports(&mut self) -> Result<()> {
         let operator = self.operator;
         let mut pages = self.pages(operator.keys().reports());
         while let Some(page) = pages.next().await? {
@@ -19,8 +19,8 @@ impl Doctor<'_> {
                 let Some(id) = key.sk.parse().ok().and_then(ReportId::new) else {
                     continue;
                 };
-                self.repeat(&key, async || {
-                    Ok(match operator.0.reader().check_result(id).await? {
+                self.repeat_check(&key, async || {
+                    Ok(match operator.reader().check_result(id).await? {
                         Checked::Sound => Check::Fine,
                         Checked::Changing => Check::Changing,
                         Checked::Damaged { findings, fix } => Check::Inconsistency(Inconsistency {

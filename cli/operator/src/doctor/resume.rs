@@ -1,8 +1,8 @@
 //! The progress of a run in a file, from which a later run goes on.
 //!
 //! The file contains what the finished part found: the differences, the notes of derived items, the counts of classes
-//! and the position. A run may go on with old notes and counts, because a difference from them is only a suspicion: it is
-//! reported after reads that confirm it.
+//! and the position. A run may go on with old notes and counts, because a difference from them is only a suspicion: it
+//! is reported after reads that confirm it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use super::{Difference, Doctor, OperatorError, Result};
 use crate::import::CancellationToken;
 
 /// Seconds between two writes of the file.
-const PAUSE: i64 = 30;
+const SAVE_INTERVAL: i64 = 30;
 
 /// The file of a run's progress, and whether the run is to stop.
 #[derive(Debug)]
@@ -67,19 +67,20 @@ struct SavedRun {
 }
 
 impl Doctor<'_> {
-    /// Notes that everything before a position is done. Writes the file if its last write is a while ago, or the run is
-    /// to stop, which is the error.
-    pub(super) fn reached(&mut self, position: Position) -> Result<()> {
+    /// Notes that everything before a position is done. Writes the file every 30 seconds. If the run is to stop, writes
+    /// the file and returns [`OperatorError::Stopped`].
+    pub(super) fn advance_to(&mut self, position: Position) -> Result<()> {
         self.position = position;
         let Some(resume_file) = self.resume_file else {
             return Ok(());
         };
-        let (now, stops) = (self.operator.now().unix_seconds(), resume_file.stop.is_asked());
-        if stops || now - self.written >= PAUSE {
-            self.written = now;
+        let now = self.operator.now().unix_seconds();
+        let is_stopping = resume_file.stop.is_asked();
+        if is_stopping || now - self.last_saved >= SAVE_INTERVAL {
+            self.last_saved = now;
             self.write(resume_file).map_err(OperatorError::Progress)?;
         }
-        if stops {
+        if is_stopping {
             Err(OperatorError::Stopped)
         } else {
             Ok(())
@@ -96,13 +97,14 @@ impl Doctor<'_> {
         format!("instance {instance} of table {table}, version {version}{mode}")
     }
 
+    /// Replaces the file atomically, so that an interrupted write leaves the former one.
     fn write(&self, resume_file: &ResumeFile) -> io::Result<()> {
         let (path, diagnosis) = (resume_file.path.as_path(), &self.diagnosis);
         let largest = self
-            .largest
+            .largest_numbers
             .iter()
             .map(|((_, name), last)| ((*name).to_owned(), *last));
-        let partitions = self.partitions.iter();
+        let partitions = self.total_partitions.iter();
         let saved = SavedRun {
             run: self.run_name(resume_file),
             position: self.position.clone(),
@@ -115,8 +117,12 @@ impl Doctor<'_> {
             unlisted: diagnosis.unlisted,
             remaining: diagnosis.remaining,
             largest: largest.collect(),
-            former_totals: self.former_totals.iter().map(|name| (*name).to_owned()).collect(),
-            counted: self.counted.iter().map(SavedCount::of).collect(),
+            former_totals: self
+                .kinds_with_former_totals
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect(),
+            counted: self.first_counts.iter().map(SavedCount::of).collect(),
             partitions: partitions
                 .map(|(name, all)| ((*name).to_owned(), all.clone()))
                 .collect(),
@@ -164,6 +170,7 @@ impl Doctor<'_> {
         self.restore(saved)
     }
 
+    /// Takes over the progress of a saved run, except for the notes.
     fn restore(&mut self, saved: SavedRun) -> io::Result<()> {
         self.position = saved.position;
         let diagnosis = &mut self.diagnosis;
@@ -177,22 +184,23 @@ impl Doctor<'_> {
         for kind in KINDS {
             let about = kind.about();
             if let Some((counter, last)) = about.counter.zip(saved.largest.get(about.name)) {
-                self.largest.insert((counter, about.name), *last);
+                self.largest_numbers.insert((counter, about.name), *last);
             }
             if saved.former_totals.contains(about.name) {
-                self.former_totals.insert(about.name);
+                self.kinds_with_former_totals.insert(about.name);
             }
             if let Some(all) = saved.partitions.get(about.name) {
-                self.partitions.insert(about.name, all.clone());
+                self.total_partitions.insert(about.name, all.clone());
             }
         }
+        // Events have numbers of their own in the counter of calls, and are no kind.
         let event = saved
             .largest
             .get("event")
             .map(|last| ((Counter::Call, "event"), *last));
-        self.largest.extend(event);
+        self.largest_numbers.extend(event);
         let counted = saved.counted.into_iter().map(SavedCount::restored);
-        self.counted = counted
+        self.first_counts = counted
             .collect::<std::result::Result<_, _>>()
             .map_err(io::Error::other)?;
         self.columns = saved.columns;

@@ -4,7 +4,7 @@ pub mod saved;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use shared::store::unscoped::derived::{Derived, Share, is_number, numbers};
+use shared::store::unscoped::derived::{Contribution, Derived, is_number, numbers};
 use shared::time::Timestamp;
 use table::item::{Item, n, s};
 use table::{AttributeValue, Key};
@@ -17,8 +17,11 @@ const MAX_SUMS: usize = 250_000;
 /// another pass.
 #[derive(Debug, Default)]
 pub struct Recount {
+    /// The first key of the range; `None` for no limit.
     from: Option<Key>,
+    /// The first key after the range; `None` for no limit.
     until: Option<Key>,
+    /// The counted classes by the keys of their totals.
     pub classes: BTreeMap<Key, Class>,
     /// The number of sums in all classes.
     sums: usize,
@@ -40,8 +43,8 @@ pub struct Class {
 }
 
 impl Recount {
-    /// A count of the classes that this one left; `None` if it left none.
-    pub fn next(&self) -> Option<Self> {
+    /// An empty count of the classes that this one left to another pass; `None` if it left none.
+    pub fn next_pass(&self) -> Option<Self> {
         self.until.clone().map(|from| Self {
             from: Some(from),
             ..Self::default()
@@ -68,7 +71,7 @@ impl Recount {
         self.count_within(derived, MAX_SUMS);
     }
 
-    fn count_within(&mut self, derived: &Derived, most: usize) {
+    fn count_within(&mut self, derived: &Derived, max_sums: usize) {
         for (key, share) in &derived.totals {
             if self.covers(key) {
                 let class = self.classes.entry(key.clone()).or_default();
@@ -78,7 +81,7 @@ impl Recount {
             }
         }
         // One class is always kept, so that every pass makes progress. It is no larger than the item of its total.
-        while self.wanted.is_none() && self.sums > most && self.classes.len() > 1 {
+        while self.wanted.is_none() && self.sums > max_sums && self.classes.len() > 1 {
             if let Some((key, class)) = self.classes.pop_last() {
                 self.sums -= class.sums.len();
                 self.until = Some(key);
@@ -104,26 +107,26 @@ fn describes(name: &str) -> bool {
     DESCRIBING.contains(&name)
 }
 
-/// Adds a shard's numbers to those of its total. Other attributes come from the total, if it has them.
+/// Adds a shard's numbers and version to those of its total. Other attributes come from the total, else from the shard.
 pub fn add_shard(total: &mut Item, shard: Item) {
     let number = |value: &AttributeValue| value.as_n().ok()?.parse::<i128>().ok();
     for (name, value) in shard {
-        let sum = match total.get(&name) {
-            Some(own) if is_number(&name) || name == "v" => {
-                // A number that cannot be read is a fault of the total.
-                let sum = number(own).zip(number(&value));
-                sum.map_or_else(|| s("no number"), |(own, more)| n(own + more))
+        let combined = match total.get(&name) {
+            Some(present) if is_number(&name) || name == "v" => {
+                // The text in place of a sum makes the comparison of the total report it.
+                let addends = number(present).zip(number(&value));
+                addends.map_or_else(|| s("no number"), |(present, added)| n(present + added))
             }
-            Some(own) => own.clone(),
+            Some(present) => present.clone(),
             None => value,
         };
-        total.insert(name, sum);
+        total.insert(name, combined);
     }
 }
 
 impl Class {
     /// Adds a record.
-    fn add(&mut self, share: &Share) {
+    fn add(&mut self, share: &Contribution) {
         let numbers = share.numbers.iter();
         self.add_all(
             1,
@@ -160,7 +163,7 @@ impl Class {
     }
 
     /// As [`fault`](Self::fault), without sums of cents, which a daily count lacks before format 5.
-    pub fn miscounted(&self, total: Option<&Item>) -> Option<String> {
+    pub fn fault_without_cents(&self, total: Option<&Item>) -> Option<String> {
         self.fault_of(total, |name| name.starts_with('n'))
     }
 
@@ -200,18 +203,16 @@ impl Class {
         Some(format!("{says}, but there are {right}"))
     }
 
-    /// The right total. That of an empty class keeps the stored description, because no record has one.
-    pub fn total(&self, stored: Option<&Item>, version: u64) -> Item {
-        let described = self.members > 0 || stored.is_none();
-        let mut total = if described {
-            self.attributes.clone()
-        } else {
-            Item::new()
-        };
+    /// The right total, with the attributes of the stored one that it does not replace. An empty class has no
+    /// attributes, so it keeps the stored description too.
+    pub fn corrected_total(&self, stored: Option<&Item>, version: u64) -> Item {
+        let is_empty = self.members == 0;
+        let mut total = self.attributes.clone();
         for (name, value) in stored.into_iter().flatten() {
             if is_number(name) {
+                // Numbers that the class lacks become 0; the others are replaced below.
                 total.insert(name.clone(), n(0));
-            } else if !(described && describes(name)) {
+            } else if is_empty || !describes(name) {
                 total.insert(name.clone(), value.clone());
             }
         }
@@ -245,11 +246,11 @@ mod tests {
         key::total("totals".to_owned(), class)
     }
 
-    fn share<const N: usize>(numbers: [(&str, i64); N]) -> Share {
-        Share {
+    fn share<const N: usize>(numbers: [(&str, i64); N]) -> Contribution {
+        Contribution {
             numbers: numbers.map(|(name, number)| (name.to_owned(), number)).into(),
             attributes: Item::from([("column".to_owned(), n(31))]),
-            spread: false,
+            is_sharded: false,
         }
     }
 
@@ -272,7 +273,7 @@ mod tests {
                     .map(|(key, class)| format!("{} {:?}", key.sk, class.sums))
                     .collect(),
             );
-            match tally.next() {
+            match tally.next_pass() {
                 Some(next) => tally = next,
                 None => return passes,
             }
@@ -311,7 +312,7 @@ mod tests {
         let mut class = Class::default();
         class.add(&share([("n", 1), ("c", 250), ("n.7#open", 1)]));
         class.add(&share([("n", 1), ("c", 0), ("n.8#gain", 1)]));
-        let right = class.total(None, 5);
+        let right = class.corrected_total(None, 5);
         assert!(class.fault(None).is_some());
         let mut wrong = right.clone();
         wrong.extend([("n.9#lost".to_owned(), n(0)), ("later".to_owned(), n(1))]);
@@ -332,7 +333,7 @@ mod tests {
         let fault = "adds up to 12.5 cents, but there are 250; counts no number, but there are 2; \
                      counts 0 of 7#open, but there are 1; counts 4 of 9#lost, but there are 0";
         assert_eq!(class.fault(Some(&wrong)).as_deref(), Some(fault));
-        let repaired = class.total(Some(&wrong), 6);
+        let repaired = class.corrected_total(Some(&wrong), 6);
         assert_eq!(class.fault(Some(&repaired)), None);
         let numbers = ["v", "n.9#lost", "later"].map(|name| repaired.get(name).cloned());
         assert_eq!(numbers, [n(6), n(0), n(1)].map(Some));
@@ -392,7 +393,7 @@ mod tests {
         let stored = Item::from([("o".to_owned(), n(7)), ("n".to_owned(), n(4))]);
         assert_eq!(empty.fault(None), None);
         assert!(empty.fault(Some(&stored)).is_some());
-        let repaired = empty.total(Some(&stored), 1);
+        let repaired = empty.corrected_total(Some(&stored), 1);
         assert_eq!(empty.fault(Some(&repaired)), None);
         assert_eq!((repaired.get("o"), repaired.get("n")), (Some(&n(7)), Some(&n(0))));
     }

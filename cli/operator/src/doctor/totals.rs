@@ -39,69 +39,71 @@ use table::item::{self, Item};
 use table::{Condition, Key, KeyRange, Policy, StoreError, Transaction, key_of, shard_of, shards};
 
 /// Full recounts of the records for classes that keep changing.
-const COUNTS: Policy = Policy::CONFLICT.attempts(4);
+const FULL_COUNTS: Policy = Policy::CONFLICT.attempts(4);
 /// Recounts of the newest records in each full recount.
 const CATCH_UPS: u32 = 4;
 
 impl Doctor<'_> {
     /// Compares the totals of a kind with a first count, and counts the differing ones exactly.
-    pub(super) async fn totals(
+    pub(super) async fn check_totals(
         &mut self,
-        (number, kind): (usize, KindRef),
+        index: usize,
+        kind: KindRef,
         partitions: &BTreeSet<String>,
     ) -> Result<()> {
         let mut tally = self
-            .counted
-            .get_mut(number)
+            .first_counts
+            .get_mut(index)
             .map(std::mem::take)
             .unwrap_or_default();
         loop {
             if tally.unreadable {
-                // Not every kind has totals.
+                // A kind without totals needs no count.
                 if !(partitions.is_empty() && tally.classes.is_empty()) {
-                    self.uncountable(kind);
+                    self.report_uncountable(kind);
                 }
                 return Ok(());
             }
             let suspects = self.suspects(partitions, &mut tally).await?;
-            self.recount(kind, suspects).await?;
-            let Some(next) = tally.next() else {
+            self.compare_exactly(kind, suspects).await?;
+            let Some(next) = tally.next_pass() else {
                 return Ok(());
             };
-            tally = self.count(kind, (None, None), next).await?;
-            tally = self.passed(number, tally)?;
+            tally = self.count_records(kind, None, None, next).await?;
+            tally = self.save_next_pass(index, tally)?;
         }
     }
 
-    /// Notes that the totals before those of a count are compared.
-    fn passed(&mut self, number: usize, tally: Recount) -> Result<Recount> {
-        let Some(place) = self.counted.get_mut(number) else {
-            return Ok(tally);
+    /// Lets a later run resume with the count of the next pass, and returns that count. The file of the progress
+    /// contains only the counts in `first_counts`, so the count is there while the file may be written.
+    fn save_next_pass(&mut self, index: usize, count: Recount) -> Result<Recount> {
+        let Some(saved) = self.first_counts.get_mut(index) else {
+            return Ok(count);
         };
-        *place = tally;
-        self.reached(Position::Totals(number))?;
-        Ok(self
-            .counted
-            .get_mut(number)
-            .map(std::mem::take)
-            .unwrap_or_default())
+        *saved = count;
+        self.advance_to(Position::Totals(index))?;
+        let count = self.first_counts.get_mut(index).map(std::mem::take);
+        Ok(count.unwrap_or_default())
     }
 
-    /// The totals that differ from the first count. During live writes most of them are right.
+    /// The keys of the totals that differ from the count, or that it has and the table lacks. During live writes most
+    /// of them are right. Takes the classes out of the count.
     async fn suspects(
         &mut self,
         partitions: &BTreeSet<String>,
         tally: &mut Recount,
     ) -> Result<BTreeSet<Key>> {
-        let (mut suspects, mut spread) = (BTreeMap::new(), BTreeMap::<_, Item>::new());
+        let mut suspects = BTreeMap::new();
+        // The sums of the shards of each total.
+        let mut shard_sums = BTreeMap::<_, Item>::new();
         for partition in partitions {
             let mut pages = self.pages(partition.clone());
             while let Some(page) = pages.next().await? {
-                self.checked("totals", page.len());
+                self.count_checked("totals", page.len());
                 for total in page {
                     let key = key_of(&total)?;
-                    if let Some(sum) = shard_of(&key) {
-                        add_shard(spread.entry(sum).or_default(), total);
+                    if let Some(whole) = shard_of(&key) {
+                        add_shard(shard_sums.entry(whole).or_default(), total);
                         continue;
                     }
                     let class = tally.classes.remove(&key).unwrap_or_default();
@@ -111,15 +113,15 @@ impl Doctor<'_> {
                 }
             }
         }
-        spread.retain(|sum, _| tally.covers(sum));
-        for (sum, shards) in spread {
-            // A total that is right without its shards must have shards that add up to zero.
+        shard_sums.retain(|whole, _| tally.covers(whole));
+        for (whole, shards) in shard_sums {
+            // A total that is no suspect is right without its shards, which must add up to zero, or it has only shards.
             let (class, mut total) = suspects
-                .remove(&sum)
-                .unwrap_or_else(|| (tally.classes.remove(&sum).unwrap_or_default(), Item::new()));
+                .remove(&whole)
+                .unwrap_or_else(|| (tally.classes.remove(&whole).unwrap_or_default(), Item::new()));
             add_shard(&mut total, shards);
-            if self.fault(&sum, &class, Some(&total)).is_some() {
-                suspects.insert(sum, (class, total));
+            if self.fault(&whole, &class, Some(&total)).is_some() {
+                suspects.insert(whole, (class, total));
             }
         }
         let missing = std::mem::take(&mut tally.classes).into_keys();
@@ -129,28 +131,34 @@ impl Doctor<'_> {
     /// The difference of a total from its class. Daily counts may lack cents until a migration is complete.
     fn fault(&self, key: &Key, class: &Class, total: Option<&Item>) -> Option<String> {
         if !self.has_day_values && self.operator.keys().is_day_count(key) {
-            return class.miscounted(total);
+            return class.fault_without_cents(total);
         }
         class.fault(total)
     }
 
-    async fn recount(&mut self, kind: KindRef, mut open: BTreeSet<Key>) -> Result<()> {
+    /// Counts the classes of the totals `open` as the module's comment describes, and reports or repairs the totals
+    /// that differ. Reports the totals that keep changing.
+    async fn compare_exactly(&mut self, kind: KindRef, mut open: BTreeSet<Key>) -> Result<()> {
         if open.is_empty() {
             return Ok(());
         }
         let operator = self.operator;
-        let mut retry = operator.table().retry(COUNTS, "a count");
+        let mut retry = operator.table().retry(FULL_COUNTS, "a count");
         loop {
             let before = self.stored_totals(&open).await?;
             let last = key::number(self.last_number(kind).await?);
-            let old = self.count(kind, (None, Some(&last)), Recount::of(&open)).await?;
+            let old = self
+                .count_records(kind, None, Some(&last), Recount::of(&open))
+                .await?;
             for _ in 0..CATCH_UPS {
-                let new = self.count(kind, (Some(&last), None), Recount::of(&open)).await?;
+                let new = self
+                    .count_records(kind, Some(&last), None, Recount::of(&open))
+                    .await?;
                 if old.unreadable || new.unreadable {
-                    self.uncountable(kind);
+                    self.report_uncountable(kind);
                     return Ok(());
                 }
-                self.judge_all(&mut open, &before, [&old, &new]).await?;
+                self.close_counted(&mut open, &before, [&old, &new]).await?;
                 if open.is_empty() {
                     return Ok(());
                 }
@@ -169,18 +177,18 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Judges the totals whose classes (the records that share in a total) were counted exactly, and keeps the others
-    /// open for another count. `before` are the totals as read before the count, `old` the records up to the last
-    /// number at that time, and `new` those after it. The module's comment has the proof.
-    async fn judge_all(
+    /// Compares the totals whose classes (the records that share in a total) were counted exactly, and removes them
+    /// from `open`. The others stay for another count. `before` are the totals as read before the count, `old` the
+    /// records up to the last number at that time, and `new` those after it. The module's comment has the proof.
+    async fn close_counted(
         &mut self,
         open: &mut BTreeSet<Key>,
         before: &BTreeMap<Key, StoredTotal>,
         [old, new]: [&Recount; 2],
     ) -> Result<()> {
         for (key, now) in self.stored_totals(open).await? {
-            let then = before.get(&key).and_then(|total| total.whole.as_ref());
-            let (Ok(v0), Ok(v1)) = (version(then), version(now.whole.as_ref())) else {
+            let earlier = before.get(&key).and_then(|total| total.whole.as_ref());
+            let (Ok(v0), Ok(v1)) = (version(earlier), version(now.whole.as_ref())) else {
                 self.report(&key, "has no readable version", false);
                 open.remove(&key);
                 continue;
@@ -191,16 +199,25 @@ impl Doctor<'_> {
             }
             let arrived = new.classes.get(&key).map_or(0, |class| class.members);
             // Each write to a class raises its version by one. If only the new records raised it, the count is exact.
+            let is_exact = v1.checked_sub(v0) == Some(arrived);
             // A total that changes again before its repair stays open.
-            if v1.checked_sub(v0) == Some(arrived) && self.judge(&key, &class, &now, v1).await? {
+            if is_exact && self.report_or_repair(&key, &class, &now, v1).await? {
                 open.remove(&key);
             }
         }
         Ok(())
     }
 
-    /// Reports or repairs a total. Returns `false` if it changed before the repair.
-    async fn judge(&mut self, key: &Key, class: &Class, total: &StoredTotal, value: u64) -> Result<bool> {
+    /// Reports or repairs a total if it differs from its class. Returns `false` if the total changed before the repair.
+    /// A repair writes all numbers to the total's own item, with a version above `sum_of_versions`, and deletes the
+    /// shards.
+    async fn report_or_repair(
+        &mut self,
+        key: &Key,
+        class: &Class,
+        total: &StoredTotal,
+        sum_of_versions: u64,
+    ) -> Result<bool> {
         let whole = total.whole.as_ref();
         let Some(fault) = self.fault(key, class, whole) else {
             return Ok(true);
@@ -213,7 +230,11 @@ impl Doctor<'_> {
                     value: version(item.as_ref())?,
                 };
                 match item {
-                    _ if at == key => transaction.put(at.clone(), class.total(whole, value + 1), unchanged),
+                    _ if at == key => transaction.put(
+                        at.clone(),
+                        class.corrected_total(whole, sum_of_versions + 1),
+                        unchanged,
+                    ),
                     Some(_) => transaction.delete(at.clone(), unchanged),
                     None => transaction.check(at.clone(), unchanged),
                 }
@@ -226,12 +247,12 @@ impl Doctor<'_> {
         Ok(true)
     }
 
-    /// Totals with their shards.
+    /// The totals of these keys with their shards, stored or not.
     async fn stored_totals(&self, open: &BTreeSet<Key>) -> Result<BTreeMap<Key, StoredTotal>> {
         let keys = self.operator.keys();
         let parts = |total: &Key| {
-            let is_spread = matches!(keys.origin(total), Origin::OpportunityTotal | Origin::LeadTotal);
-            let shards = is_spread.then(|| shards(total).collect::<Vec<_>>());
+            let has_shards = matches!(keys.origin(total), Origin::OpportunityTotal | Origin::LeadTotal);
+            let shards = has_shards.then(|| shards(total).collect::<Vec<_>>());
             iter::once(total.clone()).chain(shards.into_iter().flatten())
         };
         let mut found = self
@@ -253,21 +274,22 @@ impl Doctor<'_> {
             return Ok(0);
         };
         let number = (counter, kind.name());
-        let seen = self.largest.get(&number).copied().unwrap_or_default();
+        let seen = self.largest_numbers.get(&number).copied().unwrap_or_default();
         Ok(self.last_taken(number).await?.max(seen))
     }
 
-    /// Counts the records between two sort keys.
-    async fn count(
+    /// Adds the records with sort keys above `after` and up to `through` to a count. `None` is no limit.
+    async fn count_records(
         &mut self,
         kind: KindRef,
-        (after, through): (Option<&String>, Option<&String>),
+        after: Option<&String>,
+        through: Option<&String>,
         mut tally: Recount,
     ) -> Result<Recount> {
         let ranges = KeyRange::of_each(kind.records(self.operator.keys()), after, through);
         let mut pages = self.pages_of(ranges);
         while let Some(page) = pages.next().await? {
-            self.progress(kind.plural());
+            self.report_progress(kind.plural());
             for record in page {
                 if kind.is_misplaced(&key_of(&record)?, &record).unwrap_or_default() {
                     continue;
@@ -281,7 +303,8 @@ impl Doctor<'_> {
         Ok(tally)
     }
 
-    fn uncountable(&mut self, kind: KindRef) {
+    /// Reports that the totals of a kind cannot be compared.
+    fn report_uncountable(&mut self, kind: KindRef) {
         let what = format!("totals of {}", kind.plural());
         let reason = format!("cannot be compared, because a {} cannot be read", kind.name());
         self.report(what, reason, false);
@@ -298,9 +321,10 @@ struct StoredTotal {
 }
 
 impl StoredTotal {
+    /// Adds up the items that exist.
     fn of(items: Vec<(Key, Option<Item>)>) -> Self {
-        let there = items.iter().filter_map(|(_, item)| item.clone());
-        let whole = there.reduce(|mut whole, shard| {
+        let stored = items.iter().filter_map(|(_, item)| item.clone());
+        let whole = stored.reduce(|mut whole, shard| {
             add_shard(&mut whole, shard);
             whole
         });
@@ -308,6 +332,7 @@ impl StoredTotal {
     }
 }
 
+/// The version of a total; 0 if it does not exist.
 fn version(total: Option<&Item>) -> Result<u64, StoreError> {
     total.map_or(Ok(0), |total| item::number("total", total, "v"))
 }

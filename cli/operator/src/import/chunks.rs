@@ -35,54 +35,58 @@ type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 pub struct ChunkPlan {
     /// Maximum writes in a transaction.
     pub max_writes: usize,
-    /// Whether chunks are written concurrently.
-    wide: bool,
+    /// Whether the import is long, so that chunks may be written concurrently.
+    is_long: bool,
 }
 
 impl ChunkPlan {
     /// The chunks of an import with this number of lines.
     pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
-        let wide = lines >= LONG_IMPORT;
-        let max_writes = if wide {
+        let is_long = lines >= LONG_IMPORT;
+        let max_writes = if is_long {
             operator.table().max_writes().await?
         } else {
             MAX_WRITES
         };
-        Ok(Self { max_writes, wide })
+        Ok(Self { max_writes, is_long })
     }
 
-    /// The number of lines of a chunk, and the number of concurrent chunks.
-    pub fn of<K: ImportKind>(&self) -> (usize, usize) {
-        let lines = if self.max_writes > MAX_WRITES {
+    /// Maximum lines in a chunk of a kind.
+    pub fn max_lines<K: ImportKind>(&self) -> usize {
+        if self.max_writes > MAX_WRITES {
             K::CHUNK.max(LARGE_CHUNK)
         } else {
             K::CHUNK
-        };
-        (
-            lines,
-            if self.wide && K::CONCURRENT {
-                MAX_CONCURRENT_CHUNKS
-            } else {
-                1
-            },
-        )
+        }
+    }
+
+    /// Maximum concurrent chunks of a kind.
+    pub fn concurrency<K: ImportKind>(&self) -> usize {
+        if self.is_long && K::CONCURRENT {
+            MAX_CONCURRENT_CHUNKS
+        } else {
+            1
+        }
     }
 }
 
-/// The next lines of a kind up to line `last`, at most `most`; none at the end.
-pub fn chunk_of<K: ImportKind>(
+/// Reads the next lines of a kind that are `wanted` by their numbers, up to line `last` and at most `max_lines`.
+/// Returns no lines at the end.
+pub fn read_chunk<K: ImportKind>(
     lines: &mut Lines<'_>,
-    (last, most): (u64, usize),
-    takes: impl Fn(u64) -> bool,
-    ends: &mut Ends<'_>,
+    last: u64,
+    max_lines: usize,
+    wanted: impl Fn(u64) -> bool,
+    sink: &mut OutcomeSink<'_>,
 ) -> Result<Chunk<K>, ImportError> {
     let (mut chunk, mut bytes) = (Chunk::<K>::new(), 0);
-    while chunk.len() < most && bytes < CHUNK_BYTES {
+    while chunk.len() < max_lines && bytes < CHUNK_BYTES {
         let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= last) else {
             break;
         };
+        // The first pass refused lines without text.
         let Ok(text) = line else { continue };
-        if !takes(number) {
+        if !wanted(number) {
             continue;
         }
         match kinds::parse::<K>(text) {
@@ -91,7 +95,7 @@ pub fn chunk_of<K: ImportKind>(
                 chunk.push((number, line));
             }
             // Possible only if the file changed since the plan was made.
-            Some(Err(reason)) => ends.tally.refuse(number, reason),
+            Some(Err(reason)) => sink.tally.refuse(number, reason),
             None => {}
         }
     }
@@ -107,23 +111,24 @@ pub struct ChunkWriter<'i> {
 }
 
 impl ChunkWriter<'_> {
-    /// Writes the records of a chunk, or only decides about them.
+    /// Writes the records of a chunk, or only checks them. Returns every line with its outcome, refused ones first.
     pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
-        let mut written = Vec::with_capacity(chunk.len());
-        let good = self.checked::<K>(chunk, &mut written).await?;
+        let mut finished = Vec::with_capacity(chunk.len());
+        let good = self.take_valid::<K>(chunk, &mut finished).await?;
         let lines: Vec<_> = good.iter().map(|(_, line)| line).collect();
-        let outcomes = if self.mode.judging && !K::JUDGED_BY_TABLE {
+        let outcomes = if self.mode.is_check_only && !K::CHECK_READS_TABLE {
             vec![Outcome::Unchanged; lines.len()]
         } else {
             K::write(self.operator, &lines, self.mode).await?
         };
         let good = good.into_iter().zip(outcomes);
-        written.extend(good.map(|((number, line), outcome)| (number, line, outcome)));
-        Ok(written)
+        finished.extend(good.map(|((number, line), outcome)| (number, line, outcome)));
+        Ok(finished)
     }
 
-    /// The lines of a chunk with existing references. The others are added to `refused`.
-    async fn checked<K: ImportKind>(
+    /// The lines of a chunk whose references exist, completed with what the plan knows about them. The others are added
+    /// to `refused`.
+    async fn take_valid<K: ImportKind>(
         &self,
         chunk: Chunk<K>,
         refused: &mut Finished<K>,
@@ -134,10 +139,10 @@ impl ChunkWriter<'_> {
             references
         });
         let references: Vec<_> = references.collect();
-        let judged = self.known.judge(self.operator, &references).await?;
+        let checked = self.known.check(self.operator, &references).await?;
         let mut good = Chunk::<K>::new();
-        for ((number, mut line), judged) in chunk.into_iter().zip(judged) {
-            match judged {
+        for ((number, mut line), result) in chunk.into_iter().zip(checked) {
+            match result {
                 Ok(()) => {
                     K::with_events(&mut line, |call| self.plan.brings_event_of(call));
                     K::with_links(&mut line, |lead| self.plan.is_linked(lead));
@@ -151,30 +156,31 @@ impl ChunkWriter<'_> {
 }
 
 /// Destinations of the outcomes of lines.
-pub struct Ends<'i> {
+pub struct OutcomeSink<'i> {
     pub operator: &'i Operator,
     pub bar: &'i ProgressBar,
     pub tally: &'i mut ImportTally,
-    pub orphaned: &'i mut Vec<CallId>,
-    pub judged: &'i mut Option<Vec<u64>>,
+    pub calls_without_event: &'i mut Vec<CallId>,
+    pub checked_lines: &'i mut Option<Vec<u64>>,
 }
 
-impl Ends<'_> {
-    /// Records the outcomes of a chunk.
-    pub async fn note<K: ImportKind>(&mut self, lines: Finished<K>) -> Result<(), ImportError> {
-        if self.judged.is_none() {
+impl OutcomeSink<'_> {
+    /// Records the outcomes of a chunk. In a pass that only checks, collects the good lines instead of counting them.
+    pub async fn record<K: ImportKind>(&mut self, lines: Finished<K>) -> Result<(), ImportError> {
+        let is_check_only = self.checked_lines.is_some();
+        if !is_check_only {
             K::written(self.operator).await?;
         }
         progress::worked(self.bar, lines.len() as u64);
         for (number, line, outcome) in lines {
-            match (&mut *self.judged, outcome) {
+            match (&mut *self.checked_lines, outcome) {
                 (Some(good), Outcome::Written | Outcome::Unchanged) => good.push(number),
                 (Some(_), outcome) => self.tally.note(number, outcome),
                 (None, outcome) => {
                     // The call of an event whose line is refused may lack its event.
                     let call = kinds::call_of::<K>(&line);
-                    let orphaned = matches!(outcome, Outcome::Refused(_));
-                    self.orphaned.extend(call.filter(|_| orphaned));
+                    let is_refused = matches!(outcome, Outcome::Refused(_));
+                    self.calls_without_event.extend(call.filter(|_| is_refused));
                     self.tally.note(number, outcome);
                 }
             }

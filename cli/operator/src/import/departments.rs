@@ -8,18 +8,18 @@ use shared::ids::DepartmentId;
 /// Departments by id, each with its line.
 pub type DepartmentLines = BTreeMap<DepartmentId, (u64, Department)>;
 
-/// Removes the bad lines from `lines` and returns the reasons. A department with a removed line stays as it is stored,
-/// so other departments may lose their parent. The check is therefore repeated until nothing changes.
+/// Removes the bad lines from `lines` and returns them, each with the reason. A department with a removed line stays as
+/// it is stored, so other departments may lose their parent. The check is therefore repeated until nothing changes.
 pub fn take_bad(
     lines: &mut DepartmentLines,
     stored: &BTreeMap<DepartmentId, Department>,
 ) -> Vec<(u64, String)> {
     let mut refused = Vec::new();
     loop {
-        let judged = lines
+        let bad: Vec<_> = lines
             .keys()
-            .filter_map(|id| Some((*id, fault(*id, lines, stored)?)));
-        let bad: Vec<_> = judged.collect();
+            .filter_map(|id| Some((*id, fault(*id, lines, stored)?)))
+            .collect();
         if bad.is_empty() {
             return refused;
         }
@@ -30,6 +30,7 @@ pub fn take_bad(
     }
 }
 
+/// The fault of a department's parent, among the departments as they are after the import.
 fn fault(
     id: DepartmentId,
     lines: &DepartmentLines,
@@ -43,10 +44,11 @@ fn fault(
     if department(&parent).is_none() {
         return Some(format!("parent: department {parent} does not exist"));
     }
-    let above = std::iter::successors(Some(parent), |at| department(at)?.parent);
+    // The number of steps is limited, because the departments above may be a circle without this one.
+    let mut above = std::iter::successors(Some(parent), |above| department(above)?.parent)
+        .take(lines.len() + stored.len() + 1);
     above
-        .take(lines.len() + stored.len() + 1)
-        .any(|at| at == id)
+        .any(|above| above == id)
         .then(|| format!("parent: department {parent} is or lies below department {id}"))
 }
 

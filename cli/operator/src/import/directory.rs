@@ -22,8 +22,8 @@ const MAX_BYTES: usize = 1_000_000;
 struct ImportedDirectory {
     settings: Vec<(u64, String, Value)>,
     departments: DepartmentLines,
-    /// Earlier lines of those departments, by line.
-    spares: BTreeMap<u64, (DepartmentId, Department)>,
+    /// Earlier lines of those departments, by line number.
+    superseded: BTreeMap<u64, (DepartmentId, Department)>,
     groups: BTreeMap<GroupId, (u64, Group)>,
 }
 
@@ -38,7 +38,7 @@ impl ImportedDirectory {
             (Kind::Departments, fields) => {
                 let (id, department) = Departments::parse(fields)?;
                 if let Some((line, earlier)) = self.departments.insert(id, (line, department)) {
-                    self.spares.insert(line, (id, earlier));
+                    self.superseded.insert(line, (id, earlier));
                 }
             }
             (Kind::Groups, fields) => {
@@ -107,10 +107,10 @@ impl Addition {
 
 impl Import<'_> {
     /// Writes settings, departments and groups.
-    pub(super) async fn directory(&mut self) -> Result<(), ImportError> {
+    pub(super) async fn import_directory(&mut self) -> Result<(), ImportError> {
         let mut imported = self.read_directory()?;
-        self.judge_room(&mut imported);
-        self.judge_departments(&mut imported);
+        self.refuse_excess(&mut imported);
+        self.refuse_bad_departments(&mut imported);
         let mut outcomes = imported.outcomes(&self.known.directory);
         match self
             .operator
@@ -135,12 +135,13 @@ impl Import<'_> {
     }
 
     /// Refuses the lines of departments and groups that would exceed the limits of an instance.
-    fn judge_room(&mut self, imported: &mut ImportedDirectory) {
-        let old = self.known.directory.clone().split().0;
+    fn refuse_excess(&mut self, imported: &mut ImportedDirectory) {
+        let (old, _) = self.known.directory.clone().split();
         let departments = imported.departments.iter();
-        let departments = departments.map(|(id, (line, of))| (*line, Addition::Department(*id, of.parent)));
+        let departments =
+            departments.map(|(id, (line, department))| (*line, Addition::Department(*id, department.parent)));
         let groups = imported.groups.iter();
-        let groups = groups.map(|(id, (line, of))| (*line, Addition::Group(*id, of.permissions)));
+        let groups = groups.map(|(id, (line, group))| (*line, Addition::Group(*id, group.permissions)));
         let lines: BTreeMap<_, _> = departments.chain(groups).collect();
         let mut next = old.clone();
         for addition in lines.values() {
@@ -149,6 +150,7 @@ impl Import<'_> {
         if has_room(&old, &next) {
             return;
         }
+        // Applied again in the order of the lines, and without those for which there is no room.
         let (mut next, reason) = (old.clone(), OperatorError::DirectoryFull.to_string());
         for (line, addition) in lines {
             let before = next.clone();
@@ -161,9 +163,9 @@ impl Import<'_> {
             match addition {
                 Addition::Department(id, _) => {
                     imported.departments.remove(&id);
-                    let spares = std::mem::take(&mut imported.spares).into_iter();
-                    let (own, others) = spares.partition(|(_, (of, _))| *of == id);
-                    imported.spares = others;
+                    let superseded = std::mem::take(&mut imported.superseded).into_iter();
+                    let (own, others) = superseded.partition(|(_, (of, _))| *of == id);
+                    imported.superseded = others;
                     let own: BTreeMap<_, _> = own;
                     for line in own.into_keys() {
                         self.tally.refuse(line, reason.clone());
@@ -175,40 +177,42 @@ impl Import<'_> {
     }
 
     /// Keeps the last good line of each department, and refuses the bad ones.
-    fn judge_departments(&mut self, imported: &mut ImportedDirectory) {
+    fn refuse_bad_departments(&mut self, imported: &mut ImportedDirectory) {
         let stored = &self.known.directory.departments;
         loop {
             for (line, reason) in departments::take_bad(&mut imported.departments, stored) {
                 self.tally.refuse(line, reason);
             }
             let ImportedDirectory {
-                departments, spares, ..
+                departments,
+                superseded,
+                ..
             } = imported;
-            let next = spares
+            let next = superseded
                 .iter()
                 .rev()
                 .find(|(_, (id, _))| !departments.contains_key(id));
             let Some(line) = next.map(|(line, _)| *line) else {
                 break;
             };
-            if let Some((id, department)) = spares.remove(&line) {
+            if let Some((id, department)) = superseded.remove(&line) {
                 departments.insert(id, (line, department));
             }
         }
-        for (line, (id, department)) in &imported.spares {
+        for (line, (id, department)) in &imported.superseded {
             let mut alone = imported.departments.clone();
             alone.insert(*id, (*line, department.clone()));
             let bad = departments::take_bad(&mut alone, stored);
             match bad.into_iter().find(|(bad, _)| bad == line) {
                 Some((line, reason)) => self.tally.refuse(line, reason),
-                None => self.tally.unchanged(),
+                None => self.tally.count_unchanged(),
             }
         }
     }
 
     fn read_directory(&mut self) -> Result<ImportedDirectory, ImportError> {
         let (mut imported, mut bytes) = (ImportedDirectory::default(), 0);
-        let spares = self.plan.take_spares(Kind::Departments).unwrap_or_default();
+        let superseded = self.plan.take_superseded(Kind::Departments).unwrap_or_default();
         let Some(range) = self.plan.range(&KINDS) else {
             return Ok(imported);
         };
@@ -216,7 +220,7 @@ impl Import<'_> {
         let mut lines = source.lines(range.first)?;
         while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= range.last) {
             let taken = self.plan.kind(number).is_some_and(|kind| KINDS.contains(&kind));
-            if !taken && !spares.lines.contains_key(&number) {
+            if !taken && !superseded.lines.contains_key(&number) {
                 continue;
             }
             let Ok(text) = line else { continue };

@@ -30,7 +30,7 @@ use shared::ids::CallId;
 use shared::store::StoreError;
 
 use crate::progress;
-use chunks::{ChunkPlan, ChunkWriter, Ends, chunk_of};
+use chunks::{ChunkPlan, ChunkWriter, OutcomeSink, read_chunk};
 use plan::ImportPlan;
 use references::KnownRecords;
 use report::ImportTally;
@@ -107,11 +107,11 @@ pub async fn import_until(
             directory,
             ..KnownRecords::default()
         },
-        orphaned: Vec::new(),
-        judged: None,
+        calls_without_event: Vec::new(),
+        checked_lines: None,
         chunks,
     };
-    import.all().await?;
+    import.import_all().await?;
     let left = progress::lines(bar).map_or(total, |(done, total)| total.saturating_sub(done));
     Ok(if stop.is_asked() && left > 0 {
         import.tally.report_stopped(Some(left))
@@ -131,126 +131,133 @@ struct Import<'a> {
     tally: ImportTally,
     known: KnownRecords,
     /// Calls with an event that has a bad line.
-    orphaned: Vec<CallId>,
-    /// The good lines of a pass that decides and does not write; `None` in other passes.
-    judged: Option<Vec<u64>>,
+    calls_without_event: Vec<CallId>,
+    /// The good lines of a pass that checks and does not write; `None` in other passes.
+    checked_lines: Option<Vec<u64>>,
     chunks: ChunkPlan,
 }
 
 impl Import<'_> {
     /// Imports every kind after those to which it refers.
-    async fn all(&mut self) -> Result<(), ImportError> {
-        self.directory().await?;
-        self.pass::<Users>().await?;
+    async fn import_all(&mut self) -> Result<(), ImportError> {
+        self.import_directory().await?;
+        self.import_kind::<Users>().await?;
         self.known.users = self.operator.user_ids().await?;
-        self.pass::<Profiles>().await?;
-        self.pass::<Tags>().await?;
-        self.pass::<LossReasons>().await?;
-        self.pass::<Companies>().await?;
-        self.pass::<Leads>().await?;
+        self.import_kind::<Profiles>().await?;
+        self.import_kind::<Tags>().await?;
+        self.import_kind::<LossReasons>().await?;
+        self.import_kind::<Companies>().await?;
+        self.import_kind::<Leads>().await?;
         if self.plan.range(&[Kind::Leads]).is_some() && self.operator.counts_leads() {
             self.operator.count_lead_ranks().await?;
         }
-        self.pass::<Funnels>().await?;
-        let funnels = self.operator.0.reader().funnels().await?;
+        self.import_kind::<Funnels>().await?;
+        let funnels = self.operator.reader().funnels().await?;
         self.known.funnels = funnels.into_iter().map(|funnel| (funnel.id, funnel)).collect();
-        self.pass::<Opportunities>().await?;
-        self.pass::<Calendars>().await?;
-        self.pass::<Meetings>().await?;
-        self.pass::<Tickets>().await?;
-        self.pass::<Files>().await?;
+        self.import_kind::<Opportunities>().await?;
+        self.import_kind::<Calendars>().await?;
+        self.import_kind::<Meetings>().await?;
+        self.import_kind::<Tickets>().await?;
+        self.import_kind::<Files>().await?;
         if let Some(last) = self.plan.last_event() {
             self.operator.reserve_events(last).await?;
         }
-        self.pass::<Calls>().await?;
-        self.pass::<Events>().await?;
-        self.pass::<Reports>().await?;
-        self.pass::<Hooks>().await?;
-        self.pass::<Automations>().await?;
-        for calls in self.orphaned.chunks(CALLS) {
+        self.import_kind::<Calls>().await?;
+        self.import_kind::<Events>().await?;
+        self.import_kind::<Reports>().await?;
+        self.import_kind::<Hooks>().await?;
+        self.import_kind::<Automations>().await?;
+        for calls in self.calls_without_event.chunks(CALLS) {
             self.operator.complete_calls(calls).await?;
         }
         // An interrupted import may have left notices although its lines are unchanged now.
         Ok(self.operator.refresh_copies().await?)
     }
 
-    /// Writes the records of a kind, each from its last good line (C-81).
-    async fn pass<K: ImportKind>(&mut self) -> Result<(), ImportError> {
-        let spares = self.plan.take_spares(K::KIND).unwrap_or_default();
-        self.tally.watch(spares.last.keys().copied());
-        self.read::<K>(&|plan, line| plan.kind(line) == Some(K::KIND))
+    /// Writes the records of a kind, each from its last good line (C-81). First the last lines are written. Then the
+    /// superseded lines are checked, and of each record whose last line was refused the last good one is written.
+    async fn import_kind<K: ImportKind>(&mut self) -> Result<(), ImportError> {
+        let superseded = self.plan.take_superseded(K::KIND).unwrap_or_default();
+        self.tally.watch(superseded.last.keys().copied());
+        self.import_lines::<K>(&|plan, line| plan.kind(line) == Some(K::KIND))
             .await?;
-        if spares.lines.is_empty() || self.stop.is_asked() {
+        if superseded.lines.is_empty() || self.stop.is_asked() {
             return Ok(());
         }
-        let bad = spares
+        let refused = superseded
             .last
             .iter()
             .filter(|(line, _)| self.tally.is_refused(**line));
-        let wanted: BTreeSet<_> = bad.map(|(_, id)| *id).collect();
-        self.judged = Some(Vec::new());
-        self.read::<K>(&|_, line| spares.lines.contains_key(&line))
+        let unwritten: BTreeSet<_> = refused.map(|(_, id)| *id).collect();
+        self.checked_lines = Some(Vec::new());
+        self.import_lines::<K>(&|_, line| superseded.lines.contains_key(&line))
             .await?;
-        let mut instead = BTreeMap::new();
-        for line in self.judged.take().unwrap_or_default() {
-            let id = spares.lines.get(&line).filter(|id| wanted.contains(id));
-            if id.is_none_or(|id| instead.insert(*id, line).is_some()) {
-                self.tally.unchanged();
+        let mut substitutes = BTreeMap::new();
+        for line in self.checked_lines.take().unwrap_or_default() {
+            let id = superseded.lines.get(&line).filter(|id| unwritten.contains(id));
+            // The lines are in order, so a later line of the same record replaces an earlier one.
+            let is_first = id.is_some_and(|id| substitutes.insert(*id, line).is_none());
+            // The line is not needed, or replaces an earlier one that counts as unchanged.
+            if !is_first {
+                self.tally.count_unchanged();
             }
         }
-        let instead: BTreeSet<_> = instead.into_values().collect();
-        if !instead.is_empty() {
-            self.read::<K>(&|_, line| instead.contains(&line)).await?;
+        let substitutes: BTreeSet<_> = substitutes.into_values().collect();
+        if !substitutes.is_empty() {
+            self.import_lines::<K>(&|_, line| substitutes.contains(&line))
+                .await?;
         }
         Ok(())
     }
 
-    /// Reads some lines of a kind, and writes their records or only decides about them, chunk by chunk. A long import
-    /// writes several chunks of a kind concurrently and records their outcomes in order.
-    async fn read<K: ImportKind>(
+    /// Reads the wanted lines of a kind, and writes their records or only checks them, chunk by chunk. A long import
+    /// writes several chunks of a kind concurrently and records their outcomes in order. A stopped import reads no
+    /// further chunk, and waits for those that are being written.
+    async fn import_lines<K: ImportKind>(
         &mut self,
-        takes: &(dyn Fn(&ImportPlan, u64) -> bool + Sync),
+        is_wanted: &(dyn Fn(&ImportPlan, u64) -> bool + Sync),
     ) -> Result<(), ImportError> {
         let Some(range) = self.plan.range(&[K::KIND]) else {
             return Ok(());
         };
         self.bar.set_message(K::KIND.name());
-        let judging = self.judged.is_some();
+        let is_check_only = self.checked_lines.is_some();
         let writer = ChunkWriter {
             operator: self.operator,
             known: &self.known,
             plan: &self.plan,
-            // A spare is decided as if the API had changed nothing, because the last line was already refused for such
-            // a change.
+            // A superseded line is checked as if the API had changed nothing, because the last line was already refused
+            // for such a change.
             mode: Mode {
-                overwrite: self.overwrite || judging,
-                judging,
+                overwrite: self.overwrite || is_check_only,
+                is_check_only,
                 max_writes: self.chunks.max_writes,
                 ..Mode::default()
             },
         };
-        let mut ends = Ends {
+        let mut sink = OutcomeSink {
             operator: self.operator,
             bar: self.bar,
             tally: &mut self.tally,
-            orphaned: &mut self.orphaned,
-            judged: &mut self.judged,
+            calls_without_event: &mut self.calls_without_event,
+            checked_lines: &mut self.checked_lines,
         };
-        let (most, width) = self.chunks.of::<K>();
+        let max_lines = self.chunks.max_lines::<K>();
+        let concurrency = self.chunks.concurrency::<K>();
         let mut lines = self.source.lines(range.first)?;
-        let mut under_way = FuturesOrdered::new();
+        let mut in_progress = FuturesOrdered::new();
         loop {
-            let wanted = |line| takes(writer.plan, line);
-            let chunk = chunk_of::<K>(&mut lines, (range.last, most), wanted, &mut ends)?;
-            let done = chunk.is_empty() || self.stop.is_asked();
-            if !done {
-                under_way.push_back(writer.write::<K>(chunk));
+            let wanted = |line| is_wanted(writer.plan, line);
+            let chunk = read_chunk::<K>(&mut lines, range.last, max_lines, wanted, &mut sink)?;
+            let is_last = chunk.is_empty() || self.stop.is_asked();
+            if !is_last {
+                in_progress.push_back(writer.write::<K>(chunk));
             }
-            while under_way.len() >= width || done {
-                let Some(written) = under_way.next().await else {
+            while in_progress.len() >= concurrency || is_last {
+                let Some(finished) = in_progress.next().await else {
                     return Ok(());
                 };
-                ends.note::<K>(written?).await?;
+                sink.record::<K>(finished?).await?;
             }
         }
     }

@@ -1,11 +1,12 @@
 //! The first pass of an import: judges every line by itself and notes, in a few bytes per line, the lines of the later
 //! passes.
 //!
-//! Of several lines of one record the last good one is imported. The earlier ones, its spares, are checked too. If all
-//! later lines turn out to be bad, a spare is imported.
+//! Of several lines of one record the last good one is imported. The earlier ones are superseded, and are checked too.
+//! If all later lines turn out to be bad, a superseded line is imported.
 //!
 //! Only this memory grows with the number of lines: 17 bytes per line, 24 more for an event, and 8 for an opportunity.
-//! Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a spare.
+//! Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a superseded
+//! line.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +17,7 @@ use shared::ids::{CallId, EventId, LeadId};
 use super::report::ImportTally;
 use super::source::{LineStart, Source};
 use super::stop::CancellationToken;
-use crate::kinds::{self, Judged, Kind};
+use crate::kinds::{self, CheckedLine, Kind};
 
 /// The lines of each pass.
 #[derive(Debug, Default)]
@@ -30,13 +31,13 @@ pub struct ImportPlan {
     last_event: Option<EventId>,
     /// Leads of opportunities, in order.
     linked: Vec<LeadId>,
-    spares: BTreeMap<Kind, Spares>,
+    superseded: BTreeMap<Kind, SupersededLines>,
 }
 
 /// Lines of records that a later line describes again.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Spares {
-    /// Each spare and the identity of its record, by line.
+pub struct SupersededLines {
+    /// The identity of the record of each superseded line.
     pub lines: BTreeMap<u64, u64>,
     /// The last line of each such record, and its identity.
     pub last: BTreeMap<u64, u64>,
@@ -88,14 +89,14 @@ impl ImportPlan {
         while !stop.is_asked()
             && let Some((number, line)) = lines.next()?
         {
-            let parsed = line.map_err(str::to_owned).and_then(kinds::judge);
-            let place = lines.place();
-            bar.set_position(place.offset);
+            let parsed = line.map_err(str::to_owned).and_then(kinds::check_line);
+            let start = lines.last_start();
+            bar.set_position(start.offset);
             match parsed {
-                Ok(judged) => {
-                    plan.take(place, judged.kind);
-                    tally.note_custom(judged.kind, &judged.custom);
-                    seen.note(number, &judged);
+                Ok(line) => {
+                    plan.add(start, line.kind);
+                    tally.note_custom(line.kind, &line.custom);
+                    seen.note(number, &line);
                 }
                 Err(reason) => tally.refuse(number, reason),
             }
@@ -103,74 +104,86 @@ impl ImportPlan {
         seen.linked.sort_unstable();
         seen.linked.dedup();
         plan.linked = std::mem::take(&mut seen.linked);
-        plan.set_spares_aside(&mut seen.records, tally);
-        plan.number_events(seen, tally);
+        plan.set_superseded_aside(&mut seen.records, tally);
+        plan.check_event_ids(seen, tally);
         Ok(plan)
     }
 
-    fn take(&mut self, place: LineStart, kind: Kind) {
-        let (at, number) = (index(place.number), place.number);
+    /// Plans to import the line that starts at `start`. Lines are added in order.
+    fn add(&mut self, start: LineStart, kind: Kind) {
+        let (at, number) = (index(start.number), start.number);
         self.kinds.resize(self.kinds.len().max(at + 1), None);
         self.kinds[at] = Some(kind);
         let range = LineRange {
-            first: place,
+            first: start,
             last: number,
         };
         self.ranges.entry(kind).or_insert(range).last = number;
     }
 
-    fn leave(&mut self, number: u64) {
+    /// Removes a line from those that are imported.
+    fn remove(&mut self, number: u64) {
         if let Some(kind) = self.kinds.get_mut(index(number)) {
             *kind = None;
         }
     }
 
-    fn set_spares_aside(&mut self, records: &mut BTreeMap<Kind, Vec<(u64, u64)>>, tally: &mut ImportTally) {
+    /// Removes each line that a later line of the same record supersedes from those that are imported. `records`
+    /// contains the identity and number of each line, by kind.
+    fn set_superseded_aside(
+        &mut self,
+        records: &mut BTreeMap<Kind, Vec<(u64, u64)>>,
+        tally: &mut ImportTally,
+    ) {
         for (kind, lines) in records {
             lines.sort_unstable();
-            let mut spares = Spares::default();
+            let mut superseded = SupersededLines::default();
+            // Lines of one record are neighbours now, in the order of the file.
             for pair in lines.windows(2) {
                 if let [(id, line), (next, later)] = pair
                     && id == next
                 {
-                    self.leave(*line);
-                    spares.lines.insert(*line, *id);
-                    spares.last.remove(line);
-                    spares.last.insert(*later, *id);
+                    self.remove(*line);
+                    superseded.lines.insert(*line, *id);
+                    // Of three lines, the second one is the last line of the first pair only.
+                    superseded.last.remove(line);
+                    superseded.last.insert(*later, *id);
                 }
             }
             // Settings and groups refer to nothing, so their lines are completely checked.
             if matches!(kind, Kind::Settings | Kind::Groups) {
-                spares.lines.keys().for_each(|_| tally.unchanged());
-            } else if !spares.lines.is_empty() {
-                self.spares.insert(*kind, spares);
+                superseded.lines.keys().for_each(|_| tally.count_unchanged());
+            } else if !superseded.lines.is_empty() {
+                self.superseded.insert(*kind, superseded);
             }
         }
     }
 
-    /// Refuses the later of two events with one id.
-    fn number_events(&mut self, seen: Seen, tally: &mut ImportTally) {
+    /// Refuses the later of two events with one id, and notes the calls with events and the largest id. A superseded
+    /// line may have the id of the line that supersedes it.
+    fn check_event_ids(&mut self, seen: Seen, tally: &mut ImportTally) {
         let Seen { records, events, .. } = seen;
-        let taken = |(_, line): &(EventId, u64)| self.kind(*line) == Some(Kind::Events);
-        let (mut events, spares): (Vec<_>, Vec<_>) = events.into_iter().partition(taken);
+        let is_imported = |(_, line): &(EventId, u64)| self.kind(*line) == Some(Kind::Events);
+        let (mut events, superseded): (Vec<_>, Vec<_>) = events.into_iter().partition(is_imported);
         events.sort_unstable();
-        let mut before: Option<(EventId, u64)> = None;
+        let mut previous: Option<(EventId, u64)> = None;
         for &(id, line) in &events {
-            if let Some((_, first)) = before.filter(|(other, _)| *other == id) {
-                self.leave(line);
+            if let Some((_, first)) = previous.filter(|(other, _)| *other == id) {
+                self.remove(line);
                 tally.refuse(line, format!("id: line {first} has event {id} already"));
                 continue;
             }
-            before = Some((id, line));
+            previous = Some((id, line));
             self.last_event = Some(id);
         }
-        if let Some(own) = self.spares.get_mut(&Kind::Events) {
-            for (id, line) in spares {
+        if let Some(SupersededLines { lines, last }) = self.superseded.get_mut(&Kind::Events) {
+            for (id, line) in superseded {
                 if let Ok(at) = events.binary_search_by_key(&id, |(id, _)| *id)
-                    && own.lines.get(&line) != own.last.get(&events[at].1)
+                    && let (_, other) = events[at]
+                    && lines.get(&line) != last.get(&other)
                 {
-                    own.lines.remove(&line);
-                    tally.refuse(line, format!("id: line {} has event {id} already", events[at].1));
+                    lines.remove(&line);
+                    tally.refuse(line, format!("id: line {other} has event {id} already"));
                 }
                 self.last_event = self.last_event.max(Some(id));
             }
@@ -191,15 +204,15 @@ impl ImportPlan {
         ranges.copied().reduce(LineRange::joined)
     }
 
-    /// The number of lines that are imported or spares.
+    /// The number of lines that are imported or superseded.
     pub fn len(&self) -> u64 {
-        let spares = self.spares.values().map(|spares| spares.lines.len());
-        (self.kinds.iter().flatten().count() + spares.sum::<usize>()) as u64
+        let superseded = self.superseded.values().map(|superseded| superseded.lines.len());
+        (self.kinds.iter().flatten().count() + superseded.sum::<usize>()) as u64
     }
 
-    /// The spares of a kind.
-    pub fn take_spares(&mut self, kind: Kind) -> Option<Spares> {
-        self.spares.remove(&kind)
+    /// The superseded of a kind.
+    pub fn take_superseded(&mut self, kind: Kind) -> Option<SupersededLines> {
+        self.superseded.remove(&kind)
     }
 
     /// Whether the event of `call` has a line of its own.
@@ -219,11 +232,11 @@ impl ImportPlan {
 }
 
 impl Seen {
-    fn note(&mut self, number: u64, judged: &Judged) {
-        let lines = self.records.entry(judged.kind).or_default();
-        lines.push((judged.identity, number));
-        self.events.extend(judged.event.map(|event| (event, number)));
-        self.linked.extend(judged.lead);
+    fn note(&mut self, number: u64, line: &CheckedLine) {
+        let lines = self.records.entry(line.kind).or_default();
+        lines.push((line.identity, number));
+        self.events.extend(line.event.map(|event| (event, number)));
+        self.linked.extend(line.lead);
     }
 }
 
@@ -261,8 +274,11 @@ mod tests {
         let kinds: Vec<_> = (1..=3).map(|line| plan.kind(line)).collect();
         assert_eq!(kinds, [None, Some(Kind::Users), None]);
         assert_eq!(tally.report().refused[0].line, 3);
-        let spares = plan.take_spares(Kind::Users).unwrap();
-        assert_eq!((spares.lines, spares.last), ([(1, 1)].into(), [(2, 1)].into()));
+        let superseded = plan.take_superseded(Kind::Users).unwrap();
+        assert_eq!(
+            (superseded.lines, superseded.last),
+            ([(1, 1)].into(), [(2, 1)].into())
+        );
     }
 
     #[test]

@@ -20,8 +20,9 @@ pub struct KnownRecords {
 }
 
 impl KnownRecords {
-    /// Checks the references of some lines. Reads the companies, tags and leads; the other records are in memory.
-    pub async fn judge(
+    /// Checks the references of some lines. Returns for each line the reason to refuse it, if a record does not exist.
+    /// Reads the companies, tags and leads; the other records are in memory.
+    pub async fn check(
         &self,
         operator: &Operator,
         lines: &[References],
@@ -29,13 +30,13 @@ impl KnownRecords {
         let all = lines.iter().flat_map(References::iter);
         let keys = all.filter_map(|reference| stored(operator, reference.target));
         let found = operator.reads().get_many(keys).await?;
-        let judged = lines.iter().map(|references| {
-            let missing = |target| !self.has(operator, target, &found);
-            let reasons = references.iter().filter(|reference| missing(reference.target));
-            let mut reasons: Vec<_> = reasons
-                .filter(|reference| !self.follows(reference.target))
-                .map(ToString::to_string)
-                .collect();
+        let results = lines.iter().map(|references| {
+            let missing = references.iter().filter(|reference| {
+                let target = reference.target;
+                // A column of a missing funnel is omitted, because the funnel is reported itself.
+                !self.has(operator, target, &found) && !self.is_column_of_missing_funnel(target)
+            });
+            let mut reasons: Vec<_> = missing.map(ToString::to_string).collect();
             reasons.dedup();
             if reasons.is_empty() {
                 Ok(())
@@ -43,15 +44,15 @@ impl KnownRecords {
                 Err(reasons.join("; "))
             }
         });
-        Ok(judged.collect())
+        Ok(results.collect())
     }
 
-    /// Whether a record is missing only because its funnel is missing, for which there is another reason.
-    fn follows(&self, target: Referent) -> bool {
+    fn is_column_of_missing_funnel(&self, target: Referent) -> bool {
         let absent = |id| FunnelId::new(id).is_none_or(|id| !self.funnels.contains_key(&id));
         matches!(target, Referent::ColumnOf { funnel, .. } if absent(funnel))
     }
 
+    /// Whether a record exists: in memory, or in `found` if it is looked up in the table.
     fn has(&self, operator: &Operator, target: Referent, found: &HashMap<Key, Item>) -> bool {
         let funnel = |id| FunnelId::new(id).and_then(|id| self.funnels.get(&id));
         let in_funnel =

@@ -98,7 +98,7 @@ impl ImportTally {
         }
     }
 
-    pub fn unchanged(&mut self) {
+    pub fn count_unchanged(&mut self) {
         self.0.unchanged += 1;
     }
 

@@ -81,16 +81,16 @@ pub(super) struct Lines<'a> {
 impl Lines<'_> {
     /// The next line that is not blank: its number, and its text or the reason why it cannot be read.
     pub fn next(&mut self) -> io::Result<Option<(u64, Result<&str, &'static str>)>> {
-        let whole = loop {
+        let is_whole = loop {
             self.buffer.clear();
-            let most = MAX_BYTES as u64 + 1;
-            let mut reader = self.reader.by_ref().take(most);
+            // One byte above the maximum shows that the line is too long.
+            let mut reader = self.reader.by_ref().take(MAX_BYTES as u64 + 1);
             let mut length = reader.read_until(b'\n', &mut self.buffer)? as u64;
             if length == 0 {
                 return Ok(None);
             }
-            let whole = self.buffer.ends_with(b"\n") || self.buffer.len() <= MAX_BYTES;
-            if !whole {
+            let is_whole = self.buffer.ends_with(b"\n") || self.buffer.len() <= MAX_BYTES;
+            if !is_whole {
                 length += self.skip_rest()?;
             }
             self.last = self.next;
@@ -98,12 +98,13 @@ impl Lines<'_> {
                 number: self.last.number + 1,
                 offset: self.last.offset + length,
             };
-            if !whole || !self.buffer.trim_ascii().is_empty() {
-                break whole;
+            let is_blank = self.buffer.trim_ascii().is_empty();
+            if !is_whole || !is_blank {
+                break is_whole;
             }
         };
         let number = self.last.number;
-        if !whole {
+        if !is_whole {
             return Ok(Some((
                 number,
                 Err("longer than 1 MB; a record has at most 100 KB"),
@@ -114,10 +115,11 @@ impl Lines<'_> {
     }
 
     /// The start of the line that was read last.
-    pub fn place(&self) -> LineStart {
+    pub fn last_start(&self) -> LineStart {
         self.last
     }
 
+    /// Skips the rest of a line with its line break, and returns the number of its bytes.
     fn skip_rest(&mut self) -> io::Result<u64> {
         let mut skipped = 0;
         loop {
@@ -205,7 +207,7 @@ mod tests {
         let mut places = Vec::new();
         while let Some((number, line)) = lines.next().unwrap() {
             let line = line.map(str::to_owned);
-            places.push((number, line, lines.place()));
+            places.push((number, line, lines.last_start()));
         }
         assert_eq!(
             places.iter().map(|(number, ..)| *number).collect::<Vec<_>>(),

@@ -32,8 +32,8 @@ pub(super) fn reduce(kind: Kind, fields: &mut Fields) {
     }
     for name in named(&EMBEDDED, kind) {
         match fields.get_mut(*name) {
-            Some(Value::Array(list)) => list.iter_mut().for_each(refer),
-            Some(value) => refer(value),
+            Some(Value::Array(list)) => list.iter_mut().for_each(replace_by_id),
+            Some(value) => replace_by_id(value),
             None => {}
         }
     }
@@ -53,13 +53,14 @@ pub(super) fn reduce(kind: Kind, fields: &mut Fields) {
     }
 }
 
+/// The names of a table's row for a kind.
 fn named(of: &[(Kind, &'static [&'static str])], kind: Kind) -> &'static [&'static str] {
     let found = of.iter().find(|(other, _)| *other == kind);
     found.map(|(_, names)| *names).unwrap_or_default()
 }
 
 /// Replaces an embedded record by its id.
-fn refer(value: &mut Value) {
+fn replace_by_id(value: &mut Value) {
     if let Some(id) = value.get("id").filter(|_| value.is_object()).cloned() {
         *value = id;
     }

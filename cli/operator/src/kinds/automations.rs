@@ -24,7 +24,7 @@ impl RecordKind for Automations {
 
     fn parse(fields: Fields) -> Result<Automation, String> {
         let automation: Automation = line::read(fields)?;
-        automation.judge()?;
+        automation.validate()?;
         limits::size(&automation)?;
         Ok(automation)
     }
@@ -39,11 +39,11 @@ impl RecordKind for Automations {
 
     fn references(automation: &Automation, to: &mut References) {
         let mut filters = References::default();
-        refer_filters(&automation.filters, &mut filters);
+        add_filter_references(&automation.filters, &mut filters);
         to.within("filters", filters);
         for (at, action) in automation.actions.iter().enumerate() {
             let mut named = References::default();
-            refer(action, &mut named);
+            add_references(action, &mut named);
             to.within(&format!("actions[{at}]"), named);
         }
     }
@@ -53,7 +53,7 @@ impl RecordKind for Automations {
     }
 }
 
-fn refer_filters(filters: &Filters, to: &mut References) {
+fn add_filter_references(filters: &Filters, to: &mut References) {
     to.add("owner", Referent::User, filters.owner);
     to.add("funnel", Referent::Funnel, filters.funnel);
     if let (Some(funnel), Some(column)) = (filters.funnel, filters.column) {
@@ -69,7 +69,8 @@ fn column_of(funnel: FunnelId, column: ColumnId) -> Referent {
     }
 }
 
-fn refer(action: &Action, to: &mut References) {
+/// Adds the records that an action refers to.
+fn add_references(action: &Action, to: &mut References) {
     match action {
         Action::SetOwner { user } => to.add("user", Referent::User, [*user]),
         Action::AddAccess { users, departments } => {
@@ -86,26 +87,28 @@ fn refer(action: &Action, to: &mut References) {
 
 impl ImportKind for Automations {
     /// Custom fields in bodies are looked up in the leads, forms and funnels.
-    const JUDGED_BY_TABLE: bool = true;
+    const CHECK_READS_TABLE: bool = true;
 
     async fn write(operator: &Operator, lines: &[&Automation], mode: Mode) -> Written {
         let unknown = operator.unknown_placeholders(lines).await?;
         let mut outcomes = Vec::with_capacity(lines.len());
-        for some in lines.chunks(BATCH) {
-            let refusals: Vec<_> = some.iter().map(|line| unknown.refuse(line)).collect();
-            let known = some
+        for batch in lines.chunks(BATCH) {
+            let refusals: Vec<_> = batch.iter().map(|line| unknown.refuse(line)).collect();
+            let accepted = batch
                 .iter()
                 .zip(&refusals)
                 .filter(|(_, refusal)| refusal.is_none());
-            let known: Vec<_> = known.map(|(line, _)| *line).collect();
-            let written = if mode.judging {
-                vec![Outcome::Unchanged; known.len()]
+            let accepted: Vec<_> = accepted.map(|(line, _)| *line).collect();
+            let written = if mode.is_check_only {
+                vec![Outcome::Unchanged; accepted.len()]
             } else {
-                operator.import_some_automations(&known).await?
+                operator.import_automations(&accepted).await?
             };
+            // The outcomes in the order of the lines: each accepted line takes the next one of `written`.
             let mut written = written.into_iter();
-            let outcome = |refusal: Option<String>| refusal.map(Outcome::Refused).or_else(|| written.next());
-            outcomes.extend(refusals.into_iter().filter_map(outcome));
+            for refusal in refusals {
+                outcomes.extend(refusal.map(Outcome::Refused).or_else(|| written.next()));
+            }
         }
         Ok(outcomes)
     }
@@ -125,32 +128,35 @@ impl ExportKind for Automations {
 }
 
 impl Operator {
-    async fn import_some_automations(&self, lines: &[&Automation]) -> Result<Vec<Outcome>, OperatorError> {
+    /// Writes automations and the directory's summary of active automations in one transaction. Returns the outcome of
+    /// each line.
+    async fn import_automations(&self, lines: &[&Automation]) -> Result<Vec<Outcome>, OperatorError> {
         let mut retry = self
             .table()
             .retry(Policy::CONFLICT, "a change of the automations");
         loop {
             let stored = self.stored_directory().await?;
-            let found = self.0.reader().automation_items().await?;
+            let found = self.reader().automation_items().await?;
             let decoded = found.iter().map(automations::decode);
             let mut all = decoded.collect::<Result<Vec<_>, _>>()?;
             let mut transaction = Transaction::default();
             let mut outcomes = Vec::with_capacity(lines.len());
             for line in lines {
-                if all
-                    .iter()
-                    .any(|found| matches!(found, FoundAutomation::Known(known) if known == *line))
-                {
+                let is_same = |found: &FoundAutomation| match found {
+                    FoundAutomation::Known(known) => known == *line,
+                    FoundAutomation::Later { .. } => false,
+                };
+                if all.iter().any(is_same) {
                     outcomes.push(Outcome::Unchanged);
                     continue;
                 }
                 all.retain(|found| found.id() != line.id);
                 all.push(FoundAutomation::Known((*line).clone()));
                 let key = self.keys().automation(line.id);
-                let stored = found
+                let stored_item = found
                     .iter()
                     .find(|item| key_of(item).is_ok_and(|found| found == key));
-                let item = automations::rewritten(stored, line);
+                let item = automations::rewritten(stored_item, line);
                 transaction.put(key, item, Condition::Always);
                 outcomes.push(Outcome::Written);
             }

@@ -59,26 +59,29 @@ impl ImportKind for Calendars {
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         let mut outcomes = vec![Outcome::Unchanged; lines.len()];
-        let mut open: Vec<_> = (0..lines.len()).collect();
+        let mut undecided: Vec<_> = (0..lines.len()).collect();
         loop {
-            let round: Vec<_> = open.iter().filter_map(|at| lines.get(*at).copied()).collect();
-            let decided = operator.write_each::<Self>(&round, mode).await?;
-            let progress = decided.contains(&Outcome::Written);
+            let round: Vec<_> = undecided
+                .iter()
+                .filter_map(|index| lines.get(*index).copied())
+                .collect();
+            let round_outcomes = operator.write_each::<Self>(&round, mode).await?;
+            let has_written = round_outcomes.contains(&Outcome::Written);
             let mut refused = Vec::new();
-            for (at, outcome) in open.into_iter().zip(decided) {
+            for (index, outcome) in undecided.into_iter().zip(round_outcomes) {
                 if matches!(outcome, Outcome::Refused(_)) {
-                    refused.push(at);
+                    refused.push(index);
                 }
-                if let Some(place) = outcomes.get_mut(at) {
+                if let Some(place) = outcomes.get_mut(index) {
                     *place = outcome;
                 }
             }
-            // Each round but the last writes at least one line, so there are no more rounds than lines.
-            if refused.is_empty() || !progress {
-                operator.explain_circles(lines, &refused, &mut outcomes).await?;
+            // A written line may have freed a name. Each round but the last writes a line, so the loop ends.
+            if refused.is_empty() || !has_written {
+                operator.add_swap_advice(lines, &refused, &mut outcomes).await?;
                 return Ok(outcomes);
             }
-            open = refused;
+            undecided = refused;
         }
     }
 }
@@ -87,7 +90,7 @@ impl Decide for Calendars {
     const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Calendar, "calendar"));
 
     fn reads(keys: Keys<'_>, calendar: &Calendar, _mode: Mode) -> Vec<Key> {
-        let names = Name::BOTH.map(|name| name.key(keys, calendar));
+        let names = LinkField::BOTH.map(|name| name.key(keys, calendar));
         [vec![keys.calendar(calendar.id)], names.to_vec()].concat()
     }
 
@@ -100,10 +103,10 @@ impl Decide for Calendars {
         if before == Some(&calendar) {
             return Err(Skip::Unchanged);
         }
-        if let Some(taken) = Taken::find(keys, &calendar, found) {
+        if let Some(taken) = TakenName::find(keys, &calendar, found) {
             return Err(Skip::Refused(taken.reason()));
         }
-        let names = Name::BOTH.map(|name| name.key(keys, &calendar));
+        let names = LinkField::BOTH.map(|name| name.key(keys, &calendar));
         let record = CalendarRecord::imported(stored.as_ref(), calendar);
         let mut transaction = record.put(keys, stored.as_ref())?;
         for name in names {
@@ -124,25 +127,25 @@ impl ExportKind for Calendars {
     }
 }
 
-/// One of the two names of a calendar that no other may have.
+/// One of the two fields with a name that no two calendars may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Name {
+enum LinkField {
     Key,
     Public,
 }
 
-impl Name {
+impl LinkField {
     const BOTH: [Self; 2] = [Self::Key, Self::Public];
 
-    /// The field of the name.
-    fn field(self) -> &'static str {
+    /// The name of the field.
+    fn name(self) -> &'static str {
         match self {
             Self::Key => "keyName",
             Self::Public => "publicId",
         }
     }
 
-    fn of(self, calendar: &Calendar) -> &LinkName {
+    fn value(self, calendar: &Calendar) -> &LinkName {
         match self {
             Self::Key => &calendar.key_name,
             Self::Public => &calendar.public_id,
@@ -160,69 +163,91 @@ impl Name {
 
 /// A name of a line that another calendar already has.
 #[derive(Debug, Clone, Copy)]
-struct Taken {
-    name: Name,
-    by: CalendarId,
+struct TakenName {
+    field: LinkField,
+    holder: CalendarId,
 }
 
-impl Taken {
+impl TakenName {
+    /// The first name of a calendar that another one has, according to the link items in `found`.
     fn find(keys: Keys<'_>, calendar: &Calendar, found: &FoundItems) -> Option<Self> {
-        Name::BOTH.into_iter().find_map(|name| {
-            let by = calendars::linked(found.get(&name.key(keys, calendar))?)?;
-            (by != calendar.id).then_some(Self { name, by })
+        LinkField::BOTH.into_iter().find_map(|field| {
+            let holder = calendars::linked(found.get(&field.key(keys, calendar))?)?;
+            (holder != calendar.id).then_some(Self { field, holder })
         })
     }
 
     fn reason(self) -> String {
-        format!("{}: calendar {} has it already", self.name.field(), self.by)
+        format!("{}: calendar {} has it already", self.field.name(), self.holder)
     }
 }
 
+/// A refused line of a calendar, and its name that another calendar has.
+struct NameConflict<'a> {
+    calendar: &'a Calendar,
+    taken: TakenName,
+}
+
+type NameConflicts<'a> = BTreeMap<CalendarId, NameConflict<'a>>;
+
 impl Operator {
-    /// Adds the remedy to the reasons of refused lines that wait in a circle for each other's names. `refused` are indices
-    /// of `lines` and `outcomes`. Follows only the first taken name of a line: a circle through its second one gets no
-    /// remedy.
-    async fn explain_circles(
+    /// Adds advice to the reasons of refused lines whose calendars wait in a circle for each other's names. `refused`
+    /// are indices of `lines` and `outcomes`. Follows only the first taken name of a line, so a circle through a second
+    /// one gets no advice.
+    async fn add_swap_advice(
         &self,
         lines: &[&Dated<Calendar>],
         refused: &[usize],
         outcomes: &mut [Outcome],
     ) -> Result<(), OperatorError> {
-        let refused_lines = || {
-            refused
-                .iter()
-                .filter_map(|at| Some((*at, &lines.get(*at)?.record)))
-        };
-        let keys =
-            refused_lines().flat_map(|(_, calendar)| Name::BOTH.map(|name| name.key(self.keys(), calendar)));
-        let found = FoundItems::from(self.reads().get_many(keys).await?);
-        let taken_name = |(_, calendar)| {
-            let taken = Taken::find(self.keys(), calendar, &found)?;
-            Some((calendar.id, (calendar, taken)))
-        };
-        let blocked: BTreeMap<_, (&Calendar, Taken)> = refused_lines().filter_map(taken_name).collect();
-        let waits_for = |id: &CalendarId| {
-            let (calendar, Taken { name, by }) = blocked.get(id)?;
-            let (holder, _) = blocked.get(by)?;
-            // A holder that keeps the name is a conflict that no order of imports resolves.
-            let gives_up_name = name.of(holder) != name.of(calendar);
-            gives_up_name.then_some(*by)
-        };
-        for (at, calendar) in refused_lines() {
-            let id = calendar.id;
-            // A walk may lead into a circle that does not contain this line. Its length is limited, because it would not end
-            // there.
-            let mut walk = std::iter::successors(waits_for(&id), waits_for).take(blocked.len());
-            if !walk.any(|other| other == id) {
+        let refused_lines: Vec<_> = refused
+            .iter()
+            .filter_map(|index| Some((*index, &lines.get(*index)?.record)))
+            .collect();
+        let taken_keys = refused_lines
+            .iter()
+            .flat_map(|(_, calendar)| LinkField::BOTH.map(|field| field.key(self.keys(), calendar)));
+        let found = FoundItems::from(self.reads().get_many(taken_keys).await?);
+        let mut conflicts = NameConflicts::new();
+        for &(_, calendar) in &refused_lines {
+            if let Some(taken) = TakenName::find(self.keys(), calendar, &found) {
+                conflicts.insert(calendar.id, NameConflict { calendar, taken });
+            }
+        }
+        for (index, calendar) in refused_lines {
+            if !waits_for_itself(calendar.id, &conflicts) {
                 continue;
             }
-            if let (Some((_, taken)), Some(outcome)) = (blocked.get(&id), outcomes.get_mut(at)) {
+            if let (Some(conflict), Some(outcome)) = (conflicts.get(&calendar.id), outcomes.get_mut(index)) {
                 *outcome = Outcome::Refused(format!(
                     "{}; to swap names, import one of the calendars with a third name first",
-                    taken.reason()
+                    conflict.taken.reason()
                 ));
             }
         }
         Ok(())
     }
+}
+
+/// Whether a calendar waits for a name of a calendar that waits, directly or through others, for a name of this one.
+fn waits_for_itself(id: CalendarId, conflicts: &NameConflicts<'_>) -> bool {
+    let mut current = id;
+    // The number of steps is limited, because the chain may lead into a circle without this calendar.
+    for _ in 0..conflicts.len() {
+        match waits_for(current, conflicts) {
+            None => return false,
+            Some(next) if next == id => return true,
+            Some(next) => current = next,
+        }
+    }
+    false
+}
+
+/// The calendar for whose name a refused line waits; `None` unless the line of that calendar is refused too and gives
+/// up the name. If the other calendar keeps the name, no order of imports resolves the conflict.
+fn waits_for(id: CalendarId, conflicts: &NameConflicts<'_>) -> Option<CalendarId> {
+    let NameConflict { calendar, taken } = conflicts.get(&id)?;
+    let holder = conflicts.get(&taken.holder)?.calendar;
+    let gives_up_name = taken.field.value(holder) != taken.field.value(calendar);
+    gives_up_name.then_some(taken.holder)
 }

@@ -73,15 +73,15 @@ impl LineOf<Call> for CallLine {
 impl CallLine {
     /// Whether the call needs a new event.
     fn lacks_event(&self, stored: Option<&CallRecord>) -> bool {
-        let has = stored.is_some_and(|stored| stored.event.is_some());
-        self.call.lead.is_some() && !has && !self.with_event
+        let has_event = stored.is_some_and(|stored| stored.event.is_some());
+        self.call.lead.is_some() && !has_event && !self.with_event
     }
 
-    /// The call to store in place of another.
+    /// The call to store in place of `stored`. A line without a time keeps the stored one.
     fn onto(&self, stored: Option<&CallRecord>, now: Timestamp) -> Call {
-        let stored = stored.map(|stored| stored.call.create_date);
+        let stored_date = stored.map(|stored| stored.call.create_date);
         Call {
-            create_date: self.create_date.or(stored).unwrap_or(now),
+            create_date: self.create_date.or(stored_date).unwrap_or(now),
             ..self.call.clone()
         }
     }
@@ -143,7 +143,7 @@ impl ImportKind for Calls {
             operator.table().raise(&counter, "call", last).await?;
         }
         let decide = async |lines: &[&CallLine], mode| operator.decide_calls(lines, mode).await;
-        operator.carry_out(lines, mode, decide).await
+        operator.write_batches(lines, mode, decide).await
     }
 }
 
@@ -181,14 +181,15 @@ impl Operator {
         self.import::<Calls>(&lines, true).await.map(drop)
     }
 
+    /// Decides calls, with new ids for the events that are created.
     async fn decide_calls(&self, lines: &[&CallLine], mode: Mode) -> Result<Vec<Decision>, OperatorError> {
         // The format decides the key of a new call. Requests and imports must use one key, so that they exclude each
         // other.
-        self.0.reader().learn_format().await?;
+        self.reader().learn_format().await?;
         let keys = self.keys();
         let leads = lines.iter().filter_map(|line| line.call.lead);
-        // Before the first decision the import has checked the leads.
-        let leads = leads.filter(|_| mode.again).map(|lead| keys.lead(lead));
+        // Before the first decision the import has checked the leads. A retry checks whether they were deleted since.
+        let leads = leads.filter(|_| mode.is_retry).map(|lead| keys.lead(lead));
         let places = lines.iter().flat_map(|line| keys.call_places(line.call.id));
         let found = FoundItems::from(self.reads().get_many(places.chain(leads)).await?);
         let stored = |line: &&CallLine| {
@@ -196,28 +197,28 @@ impl Operator {
             Ok((key, record(item.cloned())?))
         };
         let records: Vec<_> = lines.iter().map(stored).collect::<Result<_, StoreError>>()?;
-        let gone = |line: &CallLine| {
-            let lead = line.call.lead.filter(|_| mode.again)?;
+        let missing_lead = |line: &CallLine| {
+            let lead = line.call.lead.filter(|_| mode.is_retry)?;
             found.need(&keys.lead(lead), "lead", Kind::Leads, lead).err()
         };
-        let lacks = |line: &CallLine, stored: &Option<CallRecord>| {
-            line.lacks_event(stored.as_ref()) && gone(line).is_none()
+        let needs_event = |line: &CallLine, stored: &Option<CallRecord>| {
+            line.lacks_event(stored.as_ref()) && missing_lead(line).is_none()
         };
         let pairs = || lines.iter().zip(&records);
-        let lacking = pairs().filter(|(line, (_, stored))| lacks(line, stored));
-        let mut numbers = self.take_event_numbers(lacking.count()).await?;
+        let lacking = pairs().filter(|(line, (_, stored))| needs_event(line, stored));
+        let mut new_ids = self.take_event_ids(lacking.count()).await?;
         let decisions = pairs().map(|(line, (key, stored))| {
-            if let Some(skip) = gone(line) {
+            if let Some(skip) = missing_lead(line) {
                 return Err(skip);
             }
-            let number = lacks(line, stored).then(|| numbers.pop()).flatten();
-            self.decide_call(line, (key, stored.as_ref()), number, mode)
+            let new_id = needs_event(line, stored).then(|| new_ids.pop()).flatten();
+            self.decide_call(line, (key, stored.as_ref()), new_id, mode)
         });
         Ok(decisions.collect())
     }
 
     /// New ids for events, the lowest last.
-    async fn take_event_numbers(&self, count: usize) -> Result<Vec<EventId>, StoreError> {
+    async fn take_event_ids(&self, count: usize) -> Result<Vec<EventId>, StoreError> {
         let count = count as u64;
         if count == 0 {
             return Ok(Vec::new());
@@ -231,38 +232,42 @@ impl Operator {
             .ok_or(StoreError::Contention("numbering"))
     }
 
+    /// Decides a call. `stored` is the record at `key`, and `new_id` the id of an event that is created.
     fn decide_call(
         &self,
         line: &CallLine,
         (key, stored): (&Key, Option<&CallRecord>),
-        number: Option<EventId>,
+        new_id: Option<EventId>,
         mode: Mode,
     ) -> Decision {
         let call = line.onto(stored, self.now());
-        let same = stored.is_some_and(|stored| stored.call == call);
-        if same && number.is_none() {
+        let is_same = stored.is_some_and(|stored| stored.call == call);
+        if is_same && new_id.is_none() {
             return Err(Skip::Unchanged);
         }
-        if !same && !mode.overwrite && stored.is_some_and(|stored| stored.nonce.is_some()) {
+        // Only the webhook gives a call a nonce.
+        let is_of_webhook = stored.is_some_and(|stored| stored.nonce.is_some());
+        if !is_same && !mode.overwrite && is_of_webhook {
             return Err(Skip::Refused(format!(
                 "call {} was recorded by the webhook since; use --overwrite to replace it",
                 call.id
             )));
         }
-        Ok(self.replace_call(call, (key, stored), number, line.with_event)?)
+        Ok(self.replace_call(call, (key, stored), new_id, line.with_event)?)
     }
 
-    /// Replaces a call and its event.
+    /// The writes that replace the call at `key` and its event. The event keeps its id, or gets `new_id`. With
+    /// `has_event_line` an event that keeps its key is left to its own line.
     fn replace_call(
         &self,
         call: Call,
         (key, stored): (&Key, Option<&CallRecord>),
-        number: Option<EventId>,
-        with_event: bool,
+        new_id: Option<EventId>,
+        has_event_line: bool,
     ) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         let old_event = stored.and_then(|stored| Some(self.keys().event(stored.call.lead?, stored.event?)));
-        let id = stored.and_then(|stored| stored.event).or(number);
+        let id = stored.and_then(|stored| stored.event).or(new_id);
         let event = id.and_then(|id| call.event(id));
         let new_event = event
             .as_ref()
@@ -277,11 +282,10 @@ impl Operator {
             call,
         };
         self.link_call(&mut transaction, stored, &record);
-        // The line of an event that keeps its key writes that event.
-        let stays = with_event && old_event == new_event;
-        if let (Some(place), Some(event), false) = (new_event, event, stays) {
+        let is_left_to_line = has_event_line && old_event == new_event;
+        if let (Some(event_key), Some(event), false) = (new_event, event, is_left_to_line) {
             let item = item::encode("event", &event)?;
-            transaction.set(place, item, &EVENT_MAY_LACK, Condition::Always);
+            transaction.set(event_key, item, &EVENT_MAY_LACK, Condition::Always);
         }
         if let Some(lead) = record.call.lead {
             // A transaction that links a lead checks that it exists (C-24).
@@ -293,7 +297,7 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// A call without an event has a link from its lead, through which an erasure finds the call (C-24).
+    /// Replaces the link from a call's lead, through which an erasure finds a call without an event (C-24).
     fn link_call(&self, transaction: &mut Transaction, stored: Option<&CallRecord>, record: &CallRecord) {
         let link = |record: &CallRecord| {
             let lead = record.call.lead.filter(|_| record.event.is_none())?;

@@ -116,7 +116,7 @@ impl Operator {
                 }
                 Ok(copies)
             };
-            self.carry_out(&leads, Mode::default(), copy).await?;
+            self.write_batches(&leads, Mode::default(), copy).await?;
             // The notices are processed after each page, because every reader reads all of them.
             self.refresh_copies().await?;
         }
@@ -150,6 +150,6 @@ impl Operator {
     /// [`StoreError`] if the table fails; the next call continues.
     pub async fn refresh_copies(&self) -> Result<(), StoreError> {
         // The notices are deleted at once, because every reader reads all of them and an import creates many.
-        self.0.refresh_copies(0).await.map(drop)
+        self.writer.refresh_copies(0).await.map(drop)
     }
 }

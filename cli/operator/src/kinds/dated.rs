@@ -96,7 +96,8 @@ impl<T: Times> Dated<T> {
         }
     }
 
-    /// The record to store in place of another.
+    /// The record to store in place of `stored`. A time that the line omits is the stored one; of a new record `now`,
+    /// or for the change the time of creation.
     pub fn onto(&self, stored: Option<&T>, now: Timestamp) -> T {
         self.changed_at(self.update_date, stored, now)
     }

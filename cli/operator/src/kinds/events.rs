@@ -72,7 +72,7 @@ impl Decide for Events {
     fn follow(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
         let mut further = vec![keys.event(event.lead, event.id)];
         let record = call_of(keys, event, found)?;
-        further.extend(record.and_then(|record| former(keys, &record)));
+        further.extend(record.and_then(|record| former_key(keys, &record)));
         Ok(further)
     }
 
@@ -80,20 +80,23 @@ impl Decide for Events {
         let keys = operator.keys();
         let (call, _) = calls::found(keys, event.call, |key| found.get(key));
         found.need(&call, "call", Kind::Calls, event.call)?;
+        // Never skipped here, because the call exists.
         let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
         let key = keys.event(event.lead, event.id);
         let at_key = found.get(&key).cloned();
         let at_key = at_key
             .map(|item| item::decode::<CallEvent>("event", item))
             .transpose()?;
-        if let Some(reason) = misplaced(event, &record, at_key.as_ref()) {
+        if let Some(reason) = misplacement(event, &record, at_key.as_ref()) {
             return Err(Skip::Refused(reason));
         }
-        let former = former(keys, &record);
+        let former = former_key(keys, &record);
         if former.as_ref() == Some(&key) && at_key.as_ref() == Some(event) {
             return Err(Skip::Unchanged);
         }
-        if record.nonce.is_some() && !mode.overwrite {
+        // Only the webhook gives a call a nonce.
+        let is_of_webhook = record.nonce.is_some();
+        if is_of_webhook && !mode.overwrite {
             return Err(Skip::Refused(format!(
                 "call {} was recorded by the webhook since; use --overwrite to replace its event",
                 event.call
@@ -116,7 +119,7 @@ fn call_of(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Opti
 }
 
 /// The key of the event that a call has.
-fn former(keys: Keys<'_>, record: &CallRecord) -> Option<Key> {
+fn former_key(keys: Keys<'_>, record: &CallRecord) -> Option<Key> {
     Some(keys.event(record.call.lead?, record.event?))
 }
 
@@ -130,9 +133,9 @@ impl Operator {
         Ok(self.table().raise(&counter, "event", last.get()).await?)
     }
 
-    /// Puts an event in place of its call's former event, on condition that the call still has the event that was read and
-    /// that the lead exists. `stored` is the item at the event's own key, and `presence` the condition that it is still
-    /// present, or still absent.
+    /// Puts an event in place of its call's former event, on condition that the call still has the event that was read
+    /// and that the lead exists. `stored` is the item at the event's own key, and `presence` the condition that it is
+    /// still present, or still absent.
     fn place_event(
         &self,
         event: &CallEvent,
@@ -164,7 +167,7 @@ impl Operator {
 }
 
 /// The reason why an event cannot be on its lead's timeline. `at_key` is the stored event with its id.
-fn misplaced(event: &CallEvent, record: &CallRecord, at_key: Option<&CallEvent>) -> Option<String> {
+fn misplacement(event: &CallEvent, record: &CallRecord, at_key: Option<&CallEvent>) -> Option<String> {
     let call = event.call;
     match record.call.lead {
         None => return Some(format!("lead: call {call} has no lead")),

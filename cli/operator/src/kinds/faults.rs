@@ -15,8 +15,8 @@ const MAX_FAULTS: usize = 20;
 /// Maximum edits between a field and a misspelt name.
 const MAX_EDITS: usize = 2;
 
-/// All faults of a line, including `first`. After each fault the field is removed, or replaced if it is required, and
-/// the line is parsed again.
+/// All faults of a line, including `first`. A parser stops at the first fault. So after each fault the field is
+/// removed, or replaced by values of other types if it is required, and the line is parsed again.
 pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     let stand_ins = [
         json!(1),
@@ -27,7 +27,9 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
         json!("2026-01-01T00:00:00.000Z"),
         json!("UTC"),
     ];
-    let (mut reasons, mut tried) = (Vec::new(), BTreeMap::<String, usize>::new());
+    let mut reasons = Vec::new();
+    // The number of attempts to mend each field.
+    let mut attempts = BTreeMap::<String, usize>::new();
     let mut current = Some(first);
     while let Some(reason) = current.take() {
         let path = reason.split_once(": ").map(|(path, _)| path.to_owned());
@@ -35,21 +37,23 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
             reasons.push(reason);
             break;
         };
-        if !tried.contains_key(&path) && tried.keys().any(|handled| follows(&reason, &path, handled)) {
+        let is_new = !attempts.contains_key(&path);
+        if is_new && attempts.keys().any(|mended| may_result(&reason, &path, mended)) {
             break;
         }
-        let step = tried.entry(path.clone()).or_default();
-        if *step == 0 {
-            reasons.push(advised::<K>(&path, reason));
+        let attempt = attempts.entry(path.clone()).or_default();
+        if is_new {
+            reasons.push(with_advice::<K>(&path, reason));
         }
-        let stand_in = step.checked_sub(1).map(|at| stand_ins.get(at));
-        let placed = match stand_in {
+        // The first attempt removes the field, and each further one sets the next stand-in.
+        let stand_in = attempt.checked_sub(1).map(|index| stand_ins.get(index));
+        let is_mended = match stand_in {
             None => set_or_remove(&mut fields, &path, None),
             Some(Some(value)) => set_or_remove(&mut fields, &path, Some(value.clone())),
             Some(None) => false,
         };
-        *step += 1;
-        if !placed || reasons.len() >= MAX_FAULTS {
+        *attempt += 1;
+        if !is_mended || reasons.len() >= MAX_FAULTS {
             break;
         }
         current = K::parse(fields.clone()).err();
@@ -57,14 +61,15 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     reasons.join("; ")
 }
 
-/// Whether a fault may result from the replacement of another field, because its field contains that field or its text
-/// names that field.
-fn follows(reason: &str, path: &str, mended: &str) -> bool {
-    let inside = |rest: &str| rest.starts_with(|next: char| matches!(next, '.' | '[') || next.is_uppercase());
+/// Whether a fault may result from the replacement of the field `mended`, because that field is inside the field of the
+/// fault or the text of the fault names it.
+fn may_result(reason: &str, path: &str, mended: &str) -> bool {
+    let is_inside =
+        |rest: &str| rest.starts_with(|next: char| matches!(next, '.' | '[') || next.is_uppercase());
     // Names of types are not fields.
     let fault = reason[path.len()..].replace("an id", "").replace("date-time", "");
     let mut words = fault.split(|c: char| !c.is_alphanumeric() && c != '_');
-    mended.strip_prefix(path).is_some_and(inside) || words.any(|word| word == mended)
+    mended.strip_prefix(path).is_some_and(is_inside) || words.any(|word| word == mended)
 }
 
 /// Sets the field at a path such as `actions[0].user`, or removes it if `value` is `None`. An index at the end of the
@@ -76,11 +81,11 @@ fn set_or_remove(fields: &mut Fields, path: &str, value: Option<Value>) -> bool 
         let mut whole = Value::Object(std::mem::take(fields));
         let parent = whole.pointer_mut(&pointer).and_then(Value::as_object_mut);
         let name = name.split('[').next().unwrap_or(name);
-        let placed = parent.map(|parent| put(parent, name, value)).is_some();
+        let has_parent = parent.map(|parent| put(parent, name, value)).is_some();
         if let Value::Object(whole) = whole {
             *fields = whole;
         }
-        return placed;
+        return has_parent;
     }
     let name = path
         .split_once('[')
@@ -90,6 +95,7 @@ fn set_or_remove(fields: &mut Fields, path: &str, value: Option<Value>) -> bool 
     true
 }
 
+/// Sets a field, or removes it if `value` is `None`.
 fn put(fields: &mut Fields, name: &str, value: Option<Value>) {
     match value {
         Some(value) => _ = fields.insert(name.to_owned(), value),
@@ -98,9 +104,9 @@ fn put(fields: &mut Fields, name: &str, value: Option<Value>) {
 }
 
 /// The reason, with advice about the field that an unknown one may mean.
-fn advised<K: RecordKind>(path: &str, reason: String) -> String {
-    let unknown = reason.ends_with(": unknown field");
-    match nearest(path, K::field_names()).filter(|_| unknown) {
+fn with_advice<K: RecordKind>(path: &str, reason: String) -> String {
+    let is_unknown = reason.ends_with(": unknown field");
+    match nearest(path, K::field_names()).filter(|_| is_unknown) {
         Some(name) => format!("{reason}, did you mean {name}?"),
         None => reason,
     }
@@ -114,18 +120,21 @@ pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str
     if numbered.is_some_and(|name| known.contains(&name)) {
         return None;
     }
-    let most = MAX_EDITS.min(name.chars().count() / 3);
+    // A short name differs from every other one by a few edits.
+    let max_edits = MAX_EDITS.min(name.chars().count() / 3);
     let edits = known.iter().map(|known| (edits(name, known), *known));
     edits
-        .filter(|(edits, _)| (1..=most).contains(edits))
+        .filter(|(edits, _)| (1..=max_edits).contains(edits))
         .min()
         .map(|(_, known)| known)
 }
 
-/// The number of characters to insert, delete or replace, ignoring case. An exchange of two neighbours counts once.
+/// The number of characters to insert, delete or replace, ignoring case (Damerau-Levenshtein distance). An exchange of
+/// two neighbours counts once.
 fn edits(from: &str, to: &str) -> usize {
     let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (from, to) = (letters(from), letters(to));
+    // `rows[i][j]` is the distance between the first `i` letters of one text and the first `j` of the other.
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
     for (at, letter) in from.iter().enumerate() {
         let mut row = vec![at + 1];
@@ -181,7 +190,7 @@ mod tests {
     use shared::people::User;
 
     use super::*;
-    use crate::kinds::judge;
+    use crate::kinds::check_line;
 
     #[test]
     fn near_names() {
@@ -222,7 +231,7 @@ mod tests {
                 "columns[0].name: is missing; columns[1].id: is missing; columns[1].colour: unknown field; name: is missing",
             ),
         ] {
-            let mut named: Vec<_> = match judge(line) {
+            let mut named: Vec<_> = match check_line(line) {
                 Ok(_) => panic!("{line}"),
                 Err(reason) => reason.split("; ").map(str::to_owned).collect(),
             };

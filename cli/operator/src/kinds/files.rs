@@ -45,7 +45,7 @@ impl RecordKind for Files {
 }
 
 impl ImportKind for Files {
-    const JUDGED_BY_TABLE: bool = true;
+    const CHECK_READS_TABLE: bool = true;
 
     async fn write(operator: &Operator, lines: &[&TicketFile], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
@@ -80,7 +80,6 @@ impl Decide for Files {
         }
         let record = FileRecord::imported(stored.as_ref(), state);
         Ok(operator
-            .0
             .reader()
             .put_file(stored.as_ref(), &record, ticket_lead)?)
     }

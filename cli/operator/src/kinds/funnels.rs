@@ -27,8 +27,10 @@ impl RecordKind for Funnels {
         }
         let funnel: Funnel = line::read(fields)?;
         let mut columns = BTreeSet::new();
-        if let Some(twice) = funnel.columns.iter().find(|column| !columns.insert(column.id)) {
-            return Err(format!("columns: column {} is there twice", twice.id));
+        for column in &funnel.columns {
+            if !columns.insert(column.id) {
+                return Err(format!("columns: column {} is there twice", column.id));
+            }
         }
         let mut names = BTreeSet::new();
         for (at, field) in funnel.fields.iter().enumerate() {
@@ -76,11 +78,12 @@ impl RecordKind for Funnels {
 impl ImportKind for Funnels {
     async fn write(operator: &Operator, lines: &[&Funnel], mode: Mode) -> Written {
         let decide = async |lines: &[&Funnel], _| operator.decide_funnels(lines).await;
-        operator.carry_out(lines, mode, decide).await
+        operator.write_batches(lines, mode, decide).await
     }
 }
 
 impl Operator {
+    /// Decides funnels. A funnel that would lose a column with opportunities is refused.
     async fn decide_funnels(&self, funnels: &[&Funnel]) -> Result<Vec<Decision>, OperatorError> {
         let keys = funnels.iter().map(|funnel| self.keys().funnel(funnel.id));
         let found = FoundItems::from(self.reads().get_many(keys).await?);
@@ -116,6 +119,7 @@ impl Operator {
         // Before a migration single totals may be negative, but their sum is not.
         let mut count = 0;
         for archived in [false, true] {
+            // Sort keys of totals begin with the column, in the present form or in a former one.
             for begins in [key::column_begins(Some(column)), key::total_column(column)] {
                 let totals = self.keys().board_totals(funnel, archived);
                 let items = self

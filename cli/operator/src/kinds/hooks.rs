@@ -32,7 +32,7 @@ impl RecordKind for Hooks {
             return Err("token: is missing".to_owned());
         }
         let form: Form = line::read(fields)?;
-        form.judge()?;
+        form.validate()?;
         limits::size(&form)?;
         Ok(form)
     }
@@ -75,24 +75,24 @@ impl RecordKind for Hooks {
 
 impl ImportKind for Hooks {
     async fn write(operator: &Operator, lines: &[&Form], mode: Mode) -> Written {
-        let funnels = operator.0.reader().funnels().await?;
-        let lines: Vec<_> = lines.iter().map(|form| placed(form, &funnels)).collect();
+        let funnels = operator.reader().funnels().await?;
+        let lines: Vec<_> = lines.iter().map(|form| with_funnel(form, &funnels)).collect();
         operator
             .write_each::<Self>(&lines.iter().collect::<Vec<_>>(), mode)
             .await
     }
 }
 
-/// Adds the funnel to a form's opportunity if the line omits it: the first funnel with the column.
-fn placed(form: &Form, funnels: &[Funnel]) -> Form {
+/// The form with the funnel of its opportunity. If the line omits the funnel, it is the first one with the column.
+fn with_funnel(form: &Form, funnels: &[Funnel]) -> Form {
     let mut form = form.clone();
     if let Some(opportunity) = &mut form.opportunity {
-        let of = || {
-            funnels
-                .iter()
-                .find(|funnel| funnel.has_column(opportunity.column))
-        };
-        opportunity.funnel = opportunity.funnel.or_else(|| of().map(|funnel| funnel.id));
+        let mut with_column = funnels
+            .iter()
+            .filter(|funnel| funnel.has_column(opportunity.column));
+        opportunity.funnel = opportunity
+            .funnel
+            .or_else(|| with_column.next().map(|funnel| funnel.id));
     }
     form
 }

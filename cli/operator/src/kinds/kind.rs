@@ -111,7 +111,7 @@ pub trait ImportKind: RecordKind {
     const CHUNK: usize = 200;
     /// Whether a check of a line requires [`Self::write`] in a mode that writes nothing, because
     /// [`RecordKind::references`] is not enough.
-    const JUDGED_BY_TABLE: bool = false;
+    const CHECK_READS_TABLE: bool = false;
     /// Whether chunks may be written concurrently, because no line depends on another.
     const CONCURRENT: bool = false;
 
@@ -330,7 +330,8 @@ impl Operator {
         K::write(self, &lines.iter().collect::<Vec<_>>(), mode).await
     }
 
-    /// Decides each line by itself and writes the lines in as few transactions as possible.
+    /// Decides each line by itself and writes the lines in as few transactions as possible. Raises the sequence of the
+    /// kind's ids first.
     pub(super) async fn write_each<K: Decide>(&self, lines: &[&K::Line], mode: Mode) -> Written {
         if let (Some((counter, name)), Some(last)) = (
             K::SEQUENCE,
@@ -341,9 +342,11 @@ impl Operator {
             self.table().raise(&counter, name, last).await?;
         }
         let decide = async |lines: &[&K::Line], mode| self.decide_each::<K>(lines, mode).await;
-        self.carry_out(lines, mode, decide).await
+        self.write_batches(lines, mode, decide).await
     }
 
+    /// Decides lines from the items on which they depend. One batch of gets, and another one for
+    /// items whose keys are in the first ones.
     async fn decide_each<K: Decide>(
         &self,
         lines: &[&K::Line],

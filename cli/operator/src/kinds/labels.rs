@@ -17,7 +17,8 @@ pub struct Tags;
 #[derive(Debug)]
 pub struct LossReasons;
 
-fn named(field: &str, name: &str) -> Result<(), String> {
+/// Checks a name: not empty, and at most [`MAX_NAME`] characters.
+fn check_name(field: &str, name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err(format!("{field}: must not be empty"));
     }
@@ -31,7 +32,7 @@ impl RecordKind for Tags {
 
     fn parse(fields: Fields) -> Result<Tag, String> {
         let tag: Tag = line::read(fields)?;
-        named("tag", &tag.tag)?;
+        check_name("tag", &tag.tag)?;
         within("color", tag.color.as_deref(), MAX_COLOR)?;
         Ok(tag)
     }
@@ -72,7 +73,7 @@ impl RecordKind for LossReasons {
 
     fn parse(fields: Fields) -> Result<LossReason, String> {
         let reason: LossReason = line::read(fields)?;
-        named("name", &reason.name)?;
+        check_name("name", &reason.name)?;
         Ok(reason)
     }
 

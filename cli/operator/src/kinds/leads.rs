@@ -122,7 +122,7 @@ impl Decide for Leads {
     fn reads(keys: Keys<'_>, lead: &Lead, mode: Mode) -> Vec<Key> {
         let mut reads = vec![keys.lead(lead.id)];
         reads.extend(lead.company.map(|company| keys.company(company)));
-        reads.extend(mode.again.then(|| keys.erasure(lead.id)));
+        reads.extend(mode.is_retry.then(|| keys.tombstone(lead.id)));
         reads
     }
 
@@ -134,7 +134,7 @@ impl Decide for Leads {
 
     fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision {
         let (keys, id) = (operator.keys(), line.record.id);
-        if found.has(&keys.erasure(id)) {
+        if found.has(&keys.tombstone(id)) {
             return Err(Skip::Refused(format!(
                 "lead {id} was deleted and is being erased; import it again in some minutes"
             )));
@@ -142,7 +142,8 @@ impl Decide for Leads {
         let stored = found.get(&keys.lead(id));
         let mut stored = stored.map(LeadRecord::decode).transpose()?;
         if let Some(stored) = &mut stored {
-            // Where this fails, the details are lost, or the record was changed since and refuses the write.
+            // This fails if the details are lost, or were read after a change of the record, which then refuses the
+            // write.
             stored.value.add_details(found.get(&keys.lead_details(id))).ok();
         }
         let before = stored.as_ref().map(|stored| &stored.lead);
@@ -161,18 +162,19 @@ impl Decide for Leads {
         let state = LeadState {
             lead,
             company,
+            // Only the first import of a lead decides this. Then every opportunity that links the lead updates it.
             unlinked: unlinked.unwrap_or(operator.is_settled() && !line.is_linked),
             details: operator.new_details(),
         };
         let record = LeadRecord::imported(stored.as_ref(), state);
         if let Some(stored) = &stored {
-            unlike(stored, &record.lead, mode)?;
+            require_replaceable(stored, &record.lead, mode)?;
             if !stored.unlinked && stored.copied() != record.copied() {
                 notices::mark(&mut transaction, keys, id, operator.environment());
             }
         } else {
             // A lead must not be created again before its former data is removed from other records (C-24).
-            transaction.check(keys.erasure(id), Condition::Absent);
+            transaction.check(keys.tombstone(id), Condition::Absent);
         }
         transaction.merge(record.put(keys, stored.as_ref())?);
         Ok(transaction)
@@ -180,15 +182,22 @@ impl Decide for Leads {
 }
 
 /// Requires that a lead differs from the stored one and may replace it.
-fn unlike(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
+///
+/// # Errors
+/// [`Skip::Unchanged`] if it does not differ, and [`Skip::Refused`] if it may not replace the stored one.
+fn require_replaceable(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
     // Calls change `lastActive`, so for a lead changed through the API a difference in `lastActive` alone does not
     // count.
-    let touched = || Lead {
-        last_active: lead.last_active,
-        ..stored.lead.clone()
+    let differs_in_activity_only = || {
+        let stored = Lead {
+            last_active: lead.last_active,
+            ..stored.lead.clone()
+        };
+        stored == *lead
     };
-    let same = || stored.lead == *lead || (stored.edited && !mode.overwrite && touched() == *lead);
-    if stored.is_whole() && same() {
+    let is_same = || stored.lead == *lead || (stored.edited && !mode.overwrite && differs_in_activity_only());
+    // A lead whose details are lost is written again.
+    if stored.is_whole() && is_same() {
         return Err(Skip::Unchanged);
     }
     replaceable(Kind::Leads, lead.id, stored.edited, mode)

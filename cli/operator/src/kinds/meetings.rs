@@ -36,7 +36,7 @@ impl RecordKind for Meetings {
                 Meeting::MAX_DAYS
             ));
         }
-        free(meeting)?;
+        check_form_size(meeting)?;
         limits::size(&meeting.sparse())?;
         Ok(line)
     }
@@ -64,12 +64,10 @@ impl RecordKind for Meetings {
 }
 
 /// Requires that form and properties of a meeting are within the limits of a booking (C-54).
-fn free(meeting: &Meeting) -> Result<(), String> {
-    let form = meeting.form_data.iter().flatten();
-    let long = form
-        .map(|(name, _)| name)
-        .find(|name| name.chars().nth(Meeting::MAX_NAME).is_some());
-    if let Some(name) = long {
+fn check_form_size(meeting: &Meeting) -> Result<(), String> {
+    let mut names = meeting.form_data.iter().flatten().map(|(name, _)| name);
+    let is_too_long = |name: &&String| name.chars().count() > Meeting::MAX_NAME;
+    if let Some(name) = names.find(is_too_long) {
         let name = shared::text::cut(name, Meeting::MAX_NAME);
         return Err(format!(
             "formData.{name}: must have a name of at most {} characters",
@@ -85,7 +83,7 @@ fn free(meeting: &Meeting) -> Result<(), String> {
 }
 
 impl ImportKind for Meetings {
-    const JUDGED_BY_TABLE: bool = true;
+    const CHECK_READS_TABLE: bool = true;
 
     /// Imported meetings do not change their leads' `lastActive`.
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {

@@ -68,9 +68,9 @@ macro_rules! with_kind {
 #[cfg(feature = "fuzzing")]
 pub(crate) use with_kind;
 
-/// The properties of a line that is good by itself.
+/// What an import notes of a line that is good by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Judged {
+pub(crate) struct CheckedLine {
     pub kind: Kind,
     pub identity: u64,
     pub event: Option<EventId>,
@@ -80,17 +80,17 @@ pub(crate) struct Judged {
 }
 
 /// Checks a line by itself. An error contains all faults of the line, for the import's report.
-pub(crate) fn judge(text: &str) -> Result<Judged, String> {
+pub(crate) fn check_line(text: &str) -> Result<CheckedLine, String> {
     let (kind, fields) = open(text)?;
-    with_kind!(kind, K => judge_as::<K>(fields, text))
+    with_kind!(kind, K => check_line_as::<K>(fields, text))
 }
 
-fn judge_as<K: RecordKind>(fields: Fields, text: &str) -> Result<Judged, String> {
+fn check_line_as<K: RecordKind>(fields: Fields, text: &str) -> Result<CheckedLine, String> {
     let line = match K::parse(fields) {
         Ok(line) => line,
         Err(reason) => return Err(faults::all::<K>(open(text)?.1, reason)),
     };
-    Ok(Judged {
+    Ok(CheckedLine {
         kind: K::KIND,
         identity: K::identity(line.borrow()),
         event: K::event(line.borrow()).map(|(event, _)| event),

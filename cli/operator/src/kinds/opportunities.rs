@@ -91,11 +91,11 @@ impl RecordKind for Opportunities {
 }
 
 impl ImportKind for Opportunities {
-    const JUDGED_BY_TABLE: bool = true;
+    const CHECK_READS_TABLE: bool = true;
     const CONCURRENT: bool = true;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
-        operator.0.reader().learn_format().await?;
+        operator.reader().learn_format().await?;
         operator.write_each::<Self>(lines, mode).await
     }
 }

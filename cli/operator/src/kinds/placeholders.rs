@@ -58,32 +58,26 @@ impl Operator {
     ) -> Result<UnknownPlaceholders, OperatorError> {
         let named = automations.iter().flat_map(|automation| named(automation));
         let mut unknown: BTreeSet<_> = named.map(|(_, placeholder)| owned(&placeholder)).collect();
-        let any_of = |unknown: &BTreeSet<(PlaceholderSource, String)>, wanted| {
+        let has_any_of = |unknown: &BTreeSet<(PlaceholderSource, String)>, wanted| {
             unknown.iter().any(|(of, _)| *of == wanted)
         };
-        if any_of(&unknown, PlaceholderSource::Opportunity) {
-            for field in self
-                .0
-                .reader()
-                .funnels()
-                .await?
-                .into_iter()
-                .flat_map(|funnel| funnel.fields)
-            {
+        if has_any_of(&unknown, PlaceholderSource::Opportunity) {
+            let funnels = self.reader().funnels().await?;
+            for field in funnels.into_iter().flat_map(|funnel| funnel.fields) {
                 unknown.remove(&(PlaceholderSource::Opportunity, field.name));
             }
         }
-        if any_of(&unknown, PlaceholderSource::Lead) {
+        if has_any_of(&unknown, PlaceholderSource::Lead) {
             for alias in self.aliases_of_forms().await? {
                 unknown.remove(&(PlaceholderSource::Lead, alias));
             }
         }
         let mut pages = Pages::of(KeyRange::whole(self.keys().leads()));
-        while any_of(&unknown, PlaceholderSource::Lead) {
+        while has_any_of(&unknown, PlaceholderSource::Lead) {
             let Some(items) = pages.next(self.reads()).await? else {
                 break;
             };
-            let items = self.0.reader().whole_items(items).await?;
+            let items = self.reader().whole_items(items).await?;
             // No response shows a field of an unreadable lead.
             for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
                 for (field, _) in lead.custom {

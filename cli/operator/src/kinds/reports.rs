@@ -69,12 +69,13 @@ impl Decide for Reports {
         let key = operator.keys().report(line.record.id);
         let item = found.get(&key);
         let stored = item.map(reports::definition).transpose()?;
-        let changed = stored.as_ref().is_some_and(|stored| {
-            let mut same = line.record.clone();
-            same.set_times(stored.times());
-            same != *stored
+        // Whether anything but the times differs.
+        let is_changed = stored.as_ref().is_some_and(|stored| {
+            let mut with_stored_times = line.record.clone();
+            with_stored_times.set_times(stored.times());
+            with_stored_times != *stored
         });
-        let update_date = line.update_date.or(changed.then(|| operator.now()));
+        let update_date = line.update_date.or(is_changed.then(|| operator.now()));
         let definition = line.changed_at(update_date, stored.as_ref(), operator.now());
         if stored.as_ref() == Some(&definition) {
             return Err(Skip::Unchanged);

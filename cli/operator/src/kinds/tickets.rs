@@ -28,7 +28,9 @@ impl RecordKind for Tickets {
     fn parse(mut fields: Fields) -> Result<Self::Line, String> {
         for (derived, time) in DERIVED {
             let value = fields.shift_remove(derived).filter(|value| !value.is_null());
-            value.map_or(Ok(()), |value| agrees(&value, derived, fields.get(time), time))?;
+            if let Some(value) = value {
+                check_derived(&value, derived, fields.get(time), time)?;
+            }
         }
         let line = Dated::<Ticket>::read(fields)?;
         limits::size(&line.record.sparse())?;
@@ -56,8 +58,8 @@ impl RecordKind for Tickets {
     }
 }
 
-/// Requires that a derived field, which is not stored, agrees with its time.
-fn agrees(seconds: &Value, derived: &str, date: Option<&Value>, time: &str) -> Result<(), String> {
+/// Requires that the field `derived`, which is not stored, has the Unix seconds of the field `time`.
+fn check_derived(seconds: &Value, derived: &str, date: Option<&Value>, time: &str) -> Result<(), String> {
     let date = date.and_then(Value::as_str).and_then(Timestamp::parse);
     if date.is_some_and(|date| seconds.as_i64() == Some(date.unix_seconds())) {
         return Ok(());
@@ -66,12 +68,12 @@ fn agrees(seconds: &Value, derived: &str, date: Option<&Value>, time: &str) -> R
 }
 
 impl ImportKind for Tickets {
-    const JUDGED_BY_TABLE: bool = true;
+    const CHECK_READS_TABLE: bool = true;
 
     /// If a ticket moves to another lead, its files move too.
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         let outcomes = operator.write_each::<Self>(lines, mode).await?;
-        if !mode.judging {
+        if !mode.is_check_only {
             operator.settle_tickets(lines).await?;
         }
         Ok(outcomes)
@@ -86,7 +88,7 @@ impl Operator {
         for record in self.reads().get_many(keys).await?.values() {
             let stored = TicketRecord::decode(record)?;
             if stored.unsettled {
-                self.0.settle_ticket(stored.ticket.id).await?;
+                self.writer.settle_ticket(stored.ticket.id).await?;
             }
         }
         Ok(())

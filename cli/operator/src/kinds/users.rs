@@ -22,9 +22,9 @@ use table::{MAX_WRITES, Policy};
 use super::prelude::*;
 
 /// Maximum writes in one transaction, besides that of the directory's version.
-const WRITES: usize = MAX_WRITES - 1;
+const MAX_BATCH_WRITES: usize = MAX_WRITES - 1;
 /// Maximum bytes in one transaction, below DynamoDB's 4 MB.
-const BYTES: usize = 2_500_000;
+const MAX_BATCH_BYTES: usize = 2_500_000;
 
 /// The users.
 #[derive(Debug)]
@@ -75,14 +75,15 @@ impl ExportKind for Users {
 }
 
 impl Operator {
+    /// Writes users in as few transactions as possible, and returns the outcome of each.
     async fn write_users(&self, users: &[&User]) -> Result<Vec<Outcome>, OperatorError> {
         let mut outcomes = Vec::with_capacity(users.len());
-        let anew = || self.table().retry(Policy::CONFLICT, DIRECTORY);
-        let (mut keyring, mut retry) = (Keyring::default(), anew());
+        let new_retry = || self.table().retry(Policy::CONFLICT, DIRECTORY);
+        let (mut keyring, mut retry) = (Keyring::default(), new_retry());
         while let Some(rest) = users.get(outcomes.len()..).filter(|rest| !rest.is_empty()) {
-            if let Some(written) = self.import_some_users(rest, &mut keyring).await? {
+            if let Some(written) = self.write_user_batch(rest, &mut keyring).await? {
                 outcomes.extend(written);
-                retry = anew();
+                retry = new_retry();
                 continue;
             }
             keyring = Keyring::default();
@@ -91,9 +92,9 @@ impl Operator {
         Ok(outcomes)
     }
 
-    /// Imports users from the front of the list, as many as one transaction can write. Returns an outcome for each of
-    /// these; `None` if another write came first.
-    async fn import_some_users(
+    /// Writes users from the front of the list, as many as one transaction can write. Returns an outcome for each of
+    /// these; `None` if another write changed the directory first.
+    async fn write_user_batch(
         &self,
         users: &[&User],
         keyring: &mut Keyring,
@@ -102,12 +103,12 @@ impl Operator {
         if let Some(standings) = stored.standings.take() {
             return self.import_first_format(users, stored, standings).await;
         }
-        let users = users.get(..WRITES).unwrap_or(users);
-        keyring.at(self, stored.version).await?;
+        let users = users.get(..MAX_BATCH_WRITES).unwrap_or(users);
+        keyring.load(self, stored.version).await?;
         let mut batch = UserBatch::read(self, users, keyring).await?;
         let mut outcomes = Vec::with_capacity(users.len());
         for user in users {
-            match batch.take(user)? {
+            match batch.add(user)? {
                 Some(outcome) => outcomes.push(outcome),
                 None => break,
             }
@@ -151,8 +152,10 @@ impl<'a> UserBatch<'a> {
             .await?;
         let records = items.values().map(|item| item::decode("user", item.clone()));
         let records = records.collect::<Result<Vec<User>, _>>()?;
-        let of = |user: &User| user.department.map(|department| keys.member(department, user.id));
-        let members: BTreeSet<_> = users.iter().copied().chain(&records).filter_map(of).collect();
+        let members_key = |user: &User| Some(keys.member(user.department?, user.id));
+        // The items of both the new and the stored departments.
+        let versions = users.iter().copied().chain(&records);
+        let members: BTreeSet<_> = versions.filter_map(members_key).collect();
         let names: BTreeSet<_> = users.iter().map(|user| keys.user_name(user.id)).collect();
         let credentials = users
             .iter()
@@ -180,45 +183,45 @@ impl<'a> UserBatch<'a> {
             batch.members.insert(key, item.unwrap_or_default());
         }
         for user in users {
-            let own = carried(user.id, keyring.of(user.id), &found)?;
+            let own = stored_memberships(user.id, keyring.of(user.id), &found)?;
             batch.credentials.insert(user.id, own);
         }
         Ok(batch)
     }
 
-    /// Adds a user; `None` if the transaction has no room.
-    fn take(&mut self, user: &User) -> Result<Option<Outcome>, StoreError> {
+    /// Adds a user and returns its outcome; `None` if the transaction has no room. The first user is always added.
+    fn add(&mut self, user: &User) -> Result<Option<Outcome>, StoreError> {
         let (name, standing) = (user.full_name(), Membership::from(user));
         let touched = self.touched_by(user, &name);
         let outdated = self.outdated_credentials(user.id, standing);
         if self.records.get(&user.id) == Some(user) && touched.is_empty() && outdated.is_empty() {
             return Ok(Some(Outcome::Unchanged));
         }
-        let named = self.operator.keys().user_name(user.id);
-        let old = self.names.get(&named).and_then(|names| names.get(&user.id));
-        let grows = touched.contains(&named) && old.is_none_or(|old| json_bytes(old) < json_bytes(&name));
-        if grows && self.named_bytes(&named) + json_bytes(&name) > MAX_BYTES {
+        let names_key = self.operator.keys().user_name(user.id);
+        let old = self.names.get(&names_key).and_then(|names| names.get(&user.id));
+        let grows = touched.contains(&names_key) && old.is_none_or(|old| json_bytes(old) < json_bytes(&name));
+        if grows && self.list_bytes(&names_key) + json_bytes(&name) > MAX_BYTES {
             let reason = OperatorError::TooLarge("list of users' names").to_string();
             return Ok(Some(Outcome::Refused(reason)));
         }
-        let fresh = touched.difference(&self.touched);
-        let bytes = json_bytes(user) + fresh.clone().map(|key| self.named_bytes(key)).sum::<usize>();
-        let writes = 1 + outdated.len() + fresh.count();
-        let full =
-            self.transaction.len() + self.touched.len() + writes > WRITES || self.bytes + bytes > BYTES;
-        if full && !self.transaction.is_empty() {
+        let newly_touched = touched.difference(&self.touched);
+        let list_bytes = newly_touched.clone().map(|key| self.list_bytes(key));
+        let bytes = json_bytes(user) + list_bytes.sum::<usize>();
+        let writes = self.transaction.len() + self.touched.len() + 1 + outdated.len() + newly_touched.count();
+        let is_full = writes > MAX_BATCH_WRITES || self.bytes + bytes > MAX_BATCH_BYTES;
+        if is_full && !self.transaction.is_empty() {
             return Ok(None);
         }
         self.bytes += bytes;
-        let place = self.place_of(user);
+        let members_key = self.members_key(user);
         for key in &touched {
-            self.place(key, user, &name, place.as_ref() == Some(key));
+            self.change_list(key, user, &name, members_key.as_ref() == Some(key));
         }
         self.touched.extend(touched);
         let key = self.operator.keys().user(user.id);
         let item = unknown::rewritten("user", self.items.get(&key), user)?;
         self.transaction.put(key, item, Condition::Always);
-        self.carry(user.id, standing, &outdated)?;
+        self.set_membership(user.id, standing, &outdated)?;
         self.records.insert(user.id, user.clone());
         Ok(Some(Outcome::Written))
     }
@@ -226,28 +229,28 @@ impl<'a> UserBatch<'a> {
     /// The items of names and members that change for a user.
     fn touched_by(&self, user: &User, name: &str) -> BTreeSet<Key> {
         let mut touched = BTreeSet::new();
-        let named = self.operator.keys().user_name(user.id);
-        let stored = self.names.get(&named).and_then(|names| names.get(&user.id));
+        let names_key = self.operator.keys().user_name(user.id);
+        let stored = self.names.get(&names_key).and_then(|names| names.get(&user.id));
         if stored.is_none_or(|stored| stored != name) {
-            touched.insert(named);
+            touched.insert(names_key);
         }
-        let is_in = |key: &Key| {
+        let is_member = |key: &Key| {
             self.members
                 .get(key)
                 .is_some_and(|users| users.contains(&user.id))
         };
-        let place = self.place_of(user);
-        let left = self
+        let new_key = self.members_key(user);
+        let old_key = self
             .records
             .get(&user.id)
-            .and_then(|stored| self.place_of(stored));
-        touched.extend(left.filter(|key| place.as_ref() != Some(key) && is_in(key)));
-        touched.extend(place.filter(|key| !is_in(key)));
+            .and_then(|stored| self.members_key(stored));
+        touched.extend(old_key.filter(|key| new_key.as_ref() != Some(key) && is_member(key)));
+        touched.extend(new_key.filter(|key| !is_member(key)));
         touched
     }
 
-    /// The item of members that contains a user.
-    fn place_of(&self, user: &User) -> Option<Key> {
+    /// The key of the item of members that contains a user; `None` without a department.
+    fn members_key(&self, user: &User) -> Option<Key> {
         let keys = self.operator.keys();
         user.department.map(|department| keys.member(department, user.id))
     }
@@ -260,7 +263,12 @@ impl<'a> UserBatch<'a> {
     }
 
     /// Stores a user's membership in these of its credentials.
-    fn carry(&mut self, user: UserId, standing: Membership, outdated: &[Key]) -> Result<(), StoreError> {
+    fn set_membership(
+        &mut self,
+        user: UserId,
+        standing: Membership,
+        outdated: &[Key],
+    ) -> Result<(), StoreError> {
         for (key, carried) in self.credentials.entry(user).or_default() {
             if outdated.contains(key) {
                 *carried = Some(standing);
@@ -268,19 +276,20 @@ impl<'a> UserBatch<'a> {
                     name: "user",
                     value: user.get(),
                 };
-                self.transaction.set(key.clone(), carrying(standing)?, &[], own);
+                self.transaction
+                    .set(key.clone(), membership_attributes(standing)?, &[], own);
             }
         }
         Ok(())
     }
 
-    /// Changes a user's entry in an item of names or members.
-    fn place(&mut self, key: &Key, user: &User, name: &str, works_there: bool) {
+    /// Changes a user's entry in the item of names or members at a key. `is_member` applies to an item of members.
+    fn change_list(&mut self, key: &Key, user: &User, name: &str, is_member: bool) {
         if let Some(names) = self.names.get_mut(key) {
             names.insert(user.id, name.to_owned());
         }
         if let Some(users) = self.members.get_mut(key) {
-            if works_there {
+            if is_member {
                 users.insert(user.id);
             } else {
                 users.remove(&user.id);
@@ -289,14 +298,16 @@ impl<'a> UserBatch<'a> {
     }
 
     /// The size of an item of names or members.
-    fn named_bytes(&self, key: &Key) -> usize {
+    fn list_bytes(&self, key: &Key) -> usize {
         let names = self.names.get(key).map_or(0, |names| {
+            // The id with quotes, colon and comma has at most 20 bytes.
             let entry = |name: &String| 20 + json_bytes(name);
             names.values().map(entry).sum()
         });
         names + self.members.get(key).map_or(0, json_bytes)
     }
 
+    /// The transaction with the changed items of names and members.
     fn finish(mut self) -> Transaction {
         for key in self.touched {
             if let Some(names) = self.names.remove(&key) {
@@ -312,7 +323,7 @@ impl<'a> UserBatch<'a> {
 
 /// The credentials of a user among these keys, with the memberships that they carry. The doctor reports credentials
 /// that are missing or another user's.
-fn carried(
+fn stored_memberships(
     user: UserId,
     keys: impl IntoIterator<Item = Key>,
     found: &HashMap<Key, Item>,
@@ -341,7 +352,7 @@ pub(crate) fn put_members(transaction: &mut Transaction, key: Key, users: &BTree
 }
 
 /// The attributes that store a membership in a credential.
-pub(crate) fn carrying(standing: Membership) -> Result<Item, StoreError> {
+pub(crate) fn membership_attributes(standing: Membership) -> Result<Item, StoreError> {
     #[derive(Serialize)]
     struct Carried {
         standing: Membership,

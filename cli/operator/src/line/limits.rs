@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 100_000;
 const MAX_LEVELS: usize = 8;
 
 /// Checks the size and the nesting of a line with `line` bytes.
-pub fn judge(fields: &Map<String, Value>, line: usize) -> Result<(), String> {
+pub fn check(fields: &Map<String, Value>, line: usize) -> Result<(), String> {
     // The size of the line does not decide, because spaces do not count, and a stored number may be longer than the
     // line's: `1e15` by 18 characters.
     if line > MAX_BYTES / 5 {
@@ -57,7 +57,7 @@ mod tests {
 
     fn judged(fields: Value, line: usize) -> Result<(), String> {
         match fields {
-            Value::Object(fields) => judge(&fields, line),
+            Value::Object(fields) => check(&fields, line),
             _ => Err("no object".to_owned()),
         }
     }

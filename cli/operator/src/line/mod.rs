@@ -26,7 +26,7 @@ pub fn open(text: &str) -> Result<(String, Fields), String> {
         Some(_) => return Err("kind: must be text".to_owned()),
         None => return Err("kind: is missing".to_owned()),
     };
-    limits::judge(&fields, text.len())?;
+    limits::check(&fields, text.len())?;
     Ok((kind, fields))
 }
 

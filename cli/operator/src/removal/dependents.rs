@@ -54,34 +54,35 @@ impl Dependents {
 struct Search<'a> {
     operator: &'a Operator,
     target: Target,
-    lost: &'a BTreeSet<ColumnId>,
+    lost_columns: &'a BTreeSet<ColumnId>,
     watch: &'a (dyn Fn(u64) + Sync),
     found: Dependents,
 }
 
 impl Operator {
-    /// The records that depend on `target`. Reads all records of every kind that may. `lost` are the columns that no
-    /// funnel has after the removal.
+    /// The records that depend on `target`. Reads all records of every kind that may depend on it. `lost_columns` are
+    /// the columns that no funnel has after the removal.
     pub(super) async fn dependents(
         &self,
         target: Target,
-        lost: &BTreeSet<ColumnId>,
+        lost_columns: &BTreeSet<ColumnId>,
         watch: &(dyn Fn(u64) + Sync),
     ) -> Result<Dependents, OperatorError> {
         let mut search = Search {
             operator: self,
             target,
-            lost,
+            lost_columns,
             watch,
             found: Dependents::default(),
         };
-        search.all().await?;
+        search.search_all().await?;
         Ok(search.found)
     }
 }
 
 impl Search<'_> {
-    async fn all(&mut self) -> Result<(), OperatorError> {
+    /// Searches the records of every kind that may refer to the target's kind.
+    async fn search_all(&mut self) -> Result<(), OperatorError> {
         let kind = match self.target {
             Target::File => return Ok(()),
             Target::Column(..) => Removable::Funnel,
@@ -89,55 +90,55 @@ impl Search<'_> {
         };
         match kind {
             Removable::Funnel | Removable::Column => {
-                self.records::<Opportunities>().await?;
-                self.records::<Reports>().await?;
-                self.records::<Automations>().await?;
-                self.records::<Hooks>().await
+                self.search_kind::<Opportunities>().await?;
+                self.search_kind::<Reports>().await?;
+                self.search_kind::<Automations>().await?;
+                self.search_kind::<Hooks>().await
             }
-            Removable::User => self.of_user().await,
+            Removable::User => self.search_of_user().await,
             Removable::Tag => {
-                self.records::<Leads>().await?;
-                self.records::<Hooks>().await
+                self.search_kind::<Leads>().await?;
+                self.search_kind::<Hooks>().await
             }
-            Removable::Company => self.records::<Leads>().await,
-            Removable::Calendar => self.records::<Meetings>().await,
+            Removable::Company => self.search_kind::<Leads>().await,
+            Removable::Calendar => self.search_kind::<Meetings>().await,
             Removable::Opportunity => {
-                self.records::<Meetings>().await?;
-                self.records::<Tickets>().await
+                self.search_kind::<Meetings>().await?;
+                self.search_kind::<Tickets>().await
             }
-            Removable::Ticket => self.records::<Files>().await,
+            Removable::Ticket => self.search_kind::<Files>().await,
             Removable::Report | Removable::Automation | Removable::Hook | Removable::File => Ok(()),
         }
     }
 
-    async fn of_user(&mut self) -> Result<(), OperatorError> {
-        self.credentials().await?;
-        self.records::<Companies>().await?;
-        self.records::<Leads>().await?;
-        self.records::<Funnels>().await?;
-        self.records::<Opportunities>().await?;
-        self.records::<Calendars>().await?;
-        self.records::<Meetings>().await?;
-        self.records::<Tickets>().await?;
-        self.records::<Calls>().await?;
-        self.records::<Reports>().await?;
-        self.records::<Automations>().await?;
-        self.records::<Hooks>().await?;
+    async fn search_of_user(&mut self) -> Result<(), OperatorError> {
+        self.search_credentials().await?;
+        self.search_kind::<Companies>().await?;
+        self.search_kind::<Leads>().await?;
+        self.search_kind::<Funnels>().await?;
+        self.search_kind::<Opportunities>().await?;
+        self.search_kind::<Calendars>().await?;
+        self.search_kind::<Meetings>().await?;
+        self.search_kind::<Tickets>().await?;
+        self.search_kind::<Calls>().await?;
+        self.search_kind::<Reports>().await?;
+        self.search_kind::<Automations>().await?;
+        self.search_kind::<Hooks>().await?;
         let mut events = self.operator.events(None);
         while let Some(page) = events.next().await? {
             for event in &page {
-                self.judge::<Events>(event, || event.id.to_string());
+                self.add_if_dependent::<Events>(event, || event.id.to_string());
             }
             (self.watch)(page.len() as u64);
         }
         Ok(())
     }
 
-    /// The user's credentials that are not revoked.
-    async fn credentials(&mut self) -> Result<(), OperatorError> {
+    /// Adds the user's credentials that are not revoked.
+    async fn search_credentials(&mut self) -> Result<(), OperatorError> {
         for kind in [CredentialKind::Key, CredentialKind::Token] {
             for entry in self.operator.credentials(kind).await? {
-                if entry.revoked.is_none() && self.is_meant(Referent::User(entry.user.get())) {
+                if entry.revoked.is_none() && self.is_target(Referent::User(entry.user.get())) {
                     self.found.add(kind.name(), entry.id, "user");
                 }
             }
@@ -145,28 +146,29 @@ impl Search<'_> {
         Ok(())
     }
 
-    async fn records<K: ExportKind>(&mut self) -> Result<(), OperatorError> {
+    async fn search_kind<K: ExportKind>(&mut self) -> Result<(), OperatorError> {
         let mut pages = self.operator.records::<K>();
         while let Some(page) = pages.next().await? {
             for record in &page {
-                self.judge::<K>(record, || K::label(record));
+                self.add_if_dependent::<K>(record, || K::label(record));
             }
             (self.watch)(page.len() as u64);
         }
         Ok(())
     }
 
-    fn judge<K: RecordKind>(&mut self, record: &K::Record, label: impl FnOnce() -> String) {
+    /// Adds a record if it refers to the target.
+    fn add_if_dependent<K: RecordKind>(&mut self, record: &K::Record, label: impl FnOnce() -> String) {
         let mut named = References::default();
         K::references(record, &mut named);
         K::links(record, &mut named);
-        if let Some(reference) = named.iter().find(|reference| self.is_meant(reference.target)) {
+        if let Some(reference) = named.iter().find(|reference| self.is_target(reference.target)) {
             self.found.add(K::KIND.name(), label(), reference.field());
         }
     }
 
-    /// Whether a reference is to the record.
-    fn is_meant(&self, referent: Referent) -> bool {
+    /// Whether a reference is to the target, or to a column that the removal takes from the last funnel.
+    fn is_target(&self, referent: Referent) -> bool {
         let is = |kind, id| self.target == Target::Numbered(kind, id);
         match referent {
             Referent::User(id) => is(Removable::User, id),
@@ -176,9 +178,9 @@ impl Search<'_> {
             Referent::Calendar(id) => is(Removable::Calendar, id),
             Referent::Ticket(id) => is(Removable::Ticket, id),
             Referent::Funnel(id) => is(Removable::Funnel, id),
-            Referent::Column(id) => ColumnId::new(id).is_some_and(|id| self.lost.contains(&id)),
+            Referent::Column(id) => ColumnId::new(id).is_some_and(|id| self.lost_columns.contains(&id)),
             Referent::ColumnOf { funnel, column, .. } => match self.target {
-                Target::Column(from, lost) => (from.get(), lost.get()) == (funnel, column),
+                Target::Column(of, removed) => (of.get(), removed.get()) == (funnel, column),
                 _ => is(Removable::Funnel, funnel),
             },
             Referent::Department(_) | Referent::Group(_) | Referent::Lead(_) => false,

@@ -75,7 +75,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The record to remove.
+/// The record that a [`Removal`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Column(FunnelId, ColumnId),
@@ -100,22 +100,22 @@ impl Operator {
         watch: &(dyn Fn(u64) + Sync),
     ) -> Result<Removed, OperatorError> {
         self.directory_head().await?;
-        let funnels = self.0.reader().every_funnel().await?;
+        let funnels = self.reader().every_funnel().await?;
         let target = self.target(removal, &funnels)?;
-        let lost = lost_columns(target, &funnels);
-        let mut found = self.dependents(target, &lost, watch).await?;
+        let lost_columns = lost_columns(target, &funnels);
+        let mut found = self.dependents(target, &lost_columns, watch).await?;
         if found.is_empty() {
-            let taken = self.take_out(removal, target).await?;
+            let undo = self.delete_record(removal, target).await?;
             if removal.kind.is_linked_by_requests() {
                 if !alone {
                     tokio::time::sleep(Duration::from_secs(SETTLED)).await;
                 }
-                found = self.dependents(target, &lost, watch).await?;
+                found = self.dependents(target, &lost_columns, watch).await?;
             }
             if found.is_empty() {
                 self.clear_results(target).await?;
             } else {
-                self.put_back(taken).await?;
+                self.put_back(undo).await?;
             }
         }
         Ok(Removed {
@@ -127,7 +127,7 @@ impl Operator {
         })
     }
 
-    /// The record that is named. It may not exist, which is found when it is read.
+    /// The record that is named. Only of a column it is known here whether it exists.
     fn target(&self, removal: &Removal, funnels: &[Funnel]) -> Result<Target, OperatorError> {
         let number = removal.id.parse::<u64>().ok();
         match (removal.kind, number) {
@@ -135,14 +135,14 @@ impl Operator {
             (_, None) => Err(self.no_record(removal)),
             (Removable::Column, Some(id)) => {
                 let column = ColumnId::new(id).ok_or_else(|| self.no_record(removal))?;
-                let named = |funnel: &&Funnel| removal.funnel.is_none_or(|named| named == funnel.id);
-                let having = funnels.iter().filter(|funnel| funnel.has_column(column));
-                let having: Vec<_> = having.filter(named).collect();
-                match having[..] {
+                let is_meant = |funnel: &&Funnel| removal.funnel.is_none_or(|id| id == funnel.id);
+                let with_column = funnels.iter().filter(|funnel| funnel.has_column(column));
+                let with_column: Vec<_> = with_column.filter(is_meant).collect();
+                match with_column[..] {
                     [] => Err(self.no_record(removal)),
                     [funnel] => Ok(Target::Column(funnel.id, column)),
                     _ => {
-                        let ids = having.iter().map(|funnel| funnel.id.to_string());
+                        let ids = with_column.iter().map(|funnel| funnel.id.to_string());
                         Err(OperatorError::ManyFunnels(id, ids.collect::<Vec<_>>().join(", ")))
                     }
                 }
@@ -163,7 +163,7 @@ impl Operator {
 /// The columns that no funnel has after the removal.
 fn lost_columns(target: Target, funnels: &[Funnel]) -> BTreeSet<ColumnId> {
     let columns = |funnel: &Funnel| funnel.columns.iter().map(|column| column.id).collect::<Vec<_>>();
-    let (from, lost): (_, BTreeSet<_>) = match target {
+    let (changed_funnel, removed): (_, BTreeSet<_>) = match target {
         Target::Column(funnel, column) => (funnel, [column].into()),
         Target::Numbered(Removable::Funnel, id) => {
             let Some(funnel) = funnels.iter().find(|funnel| funnel.id.get() == id) else {
@@ -173,7 +173,7 @@ fn lost_columns(target: Target, funnels: &[Funnel]) -> BTreeSet<ColumnId> {
         }
         _ => return BTreeSet::new(),
     };
-    let others = funnels.iter().filter(|funnel| funnel.id != from);
+    let others = funnels.iter().filter(|funnel| funnel.id != changed_funnel);
     let kept: BTreeSet<_> = others.flat_map(columns).collect();
-    lost.difference(&kept).copied().collect()
+    removed.difference(&kept).copied().collect()
 }

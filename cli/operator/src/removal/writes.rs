@@ -24,29 +24,33 @@ use crate::kinds::users::put_members;
 use crate::kinds::{ExportKind as _, Users};
 use crate::{Operator, OperatorError};
 
-/// A removed record, in the form in which it can be put back.
+/// How to put a removed record back.
 #[derive(Debug)]
-pub(super) enum Taken {
-    /// Put back by this transaction.
+pub(super) enum Undo {
+    /// By this transaction.
     Record(Transaction),
-    /// Put back by an import.
+    /// By an import of the user.
     User(Box<User>),
-    /// Put back into its funnel, with its former sequence.
+    /// By an addition to its funnel.
     Column(FunnelId, shared::funnel::Column),
 }
 
 /// The removal and the restoration of a record as it was read.
-type Writes = (Transaction, Taken);
+type Writes = (Transaction, Undo);
 
 impl Operator {
-    /// Removes the record. Decides again if another write was faster.
-    pub(super) async fn take_out(&self, removal: &Removal, target: Target) -> Result<Taken, OperatorError> {
+    /// Removes the record, and returns how to put it back. Reads the record again if another write was faster.
+    pub(super) async fn delete_record(
+        &self,
+        removal: &Removal,
+        target: Target,
+    ) -> Result<Undo, OperatorError> {
         let mut retry = self.table().retry(Policy::CONFLICT, "a removal");
         loop {
             let writes = self.removal_of(removal, target).await?;
-            let (transaction, taken) = writes.ok_or_else(|| self.no_record(removal))?;
+            let (transaction, undo) = writes.ok_or_else(|| self.no_record(removal))?;
             if self.table().try_commit(transaction).await? {
-                return Ok(taken);
+                return Ok(undo);
             }
             retry.again().await?;
         }
@@ -116,10 +120,10 @@ impl Operator {
         let Some((_, item)) = self.found(key).await? else {
             return Ok(None);
         };
-        self.0.reader().learn_format().await?;
+        self.reader().learn_format().await?;
         let record = decode(item)?;
-        let back = record.put(self.keys(), None)?;
-        Ok(Some((record.removal(self.keys())?, Taken::Record(back))))
+        let undo = record.put(self.keys(), None)?;
+        Ok(Some((record.removal(self.keys())?, Undo::Record(undo))))
     }
 
     /// The writes that remove a record without derived items.
@@ -127,26 +131,27 @@ impl Operator {
         let Some((key, item)) = self.found(key).await? else {
             return Ok(None);
         };
-        let (mut transaction, mut back) = (Transaction::default(), Transaction::default());
+        let (mut transaction, mut undo) = (Transaction::default(), Transaction::default());
         transaction.delete(key.clone(), as_read(&item));
-        back.put(key, item, Condition::Absent);
-        Ok(Some((transaction, Taken::Record(back))))
+        undo.put(key, item, Condition::Absent);
+        Ok(Some((transaction, Undo::Record(undo))))
     }
 
+    /// The writes that remove a column from its funnel.
     async fn column_removal(
         &self,
         funnel: FunnelId,
         column: ColumnId,
     ) -> Result<Option<Writes>, OperatorError> {
-        let Some((item, mut without)) = self.funnel_item(funnel).await? else {
+        let Some((item, mut changed)) = self.funnel_item(funnel).await? else {
             return Ok(None);
         };
-        let Some(at) = without.columns.iter().position(|own| own.id == column) else {
+        let Some(at) = changed.columns.iter().position(|own| own.id == column) else {
             return Ok(None);
         };
-        let removed = without.columns.remove(at);
-        let transaction = self.funnel_change(&item, &without)?;
-        Ok(Some((transaction, Taken::Column(funnel, removed))))
+        let removed = changed.columns.remove(at);
+        let transaction = self.funnel_change(&item, &changed)?;
+        Ok(Some((transaction, Undo::Column(funnel, removed))))
     }
 
     async fn funnel_item(&self, id: FunnelId) -> Result<Option<(Item, Funnel)>, StoreError> {
@@ -181,26 +186,26 @@ impl Operator {
         let user = Users::decode(item.clone())?;
         let mut transaction = Transaction::default();
         transaction.delete(keys.user(id), as_read(&item));
-        let named = keys.user_name(id);
-        if let Some(names) = table.reads().get(&named).await? {
+        let names_key = keys.user_name(id);
+        if let Some(names) = table.reads().get(&names_key).await? {
             let mut others = decode_names(&names)?;
             others.remove(&id);
             if others.is_empty() {
-                transaction.delete(named, Condition::Always);
+                transaction.delete(names_key, Condition::Always);
             } else {
-                transaction.set(named, encode_names(others), &[], Condition::Always);
+                transaction.set(names_key, encode_names(others), &[], Condition::Always);
             }
         }
         if let Some(department) = user.department {
-            let member = keys.member(department, id);
-            if let Some(members) = table.reads().get(&member).await? {
+            let members_key = keys.member(department, id);
+            if let Some(members) = table.reads().get(&members_key).await? {
                 let mut members = decode_members(&members)?;
                 members.remove(&id);
-                put_members(&mut transaction, member, &members);
+                put_members(&mut transaction, members_key, &members);
             }
         }
         self.raise_version(&mut transaction, stored.version);
-        Ok(Some((transaction, Taken::User(Box::new(user)))))
+        Ok(Some((transaction, Undo::User(Box::new(user)))))
     }
 
     /// The writes that remove an automation and update the directory's summary of active automations.
@@ -208,8 +213,8 @@ impl Operator {
         let Some(id) = id else {
             return Ok(None);
         };
-        let mut next = self.stored_directory().await?;
-        let items = self.0.reader().automation_items().await?;
+        let mut directory = self.stored_directory().await?;
+        let items = self.reader().automation_items().await?;
         let all = items.iter().map(automations::decode);
         let mut all = all.collect::<Result<Vec<_>, _>>()?;
         let before = all.len();
@@ -219,23 +224,23 @@ impl Operator {
         }
         let mut transaction = Transaction::default();
         transaction.delete(self.keys().automation(id), Condition::Always);
-        automations::summarize(&mut next.directory, &all);
-        self.put_next(&mut transaction, next);
+        automations::summarize(&mut directory.directory, &all);
+        self.put_next(&mut transaction, directory);
         // Nothing depends on an automation, so it is never put back.
-        Ok(Some((transaction, Taken::Record(Transaction::default()))))
+        Ok(Some((transaction, Undo::Record(Transaction::default()))))
     }
 
     /// Puts a removed record back.
-    pub(super) async fn put_back(&self, taken: Taken) -> Result<(), OperatorError> {
-        match taken {
-            Taken::Record(back) => {
+    pub(super) async fn put_back(&self, undo: Undo) -> Result<(), OperatorError> {
+        match undo {
+            Undo::Record(undo) => {
                 // Refused if an import has created the record again.
-                self.table().try_commit(back).await?;
+                self.table().try_commit(undo).await?;
             }
-            Taken::User(user) => {
+            Undo::User(user) => {
                 self.import::<Users>(&[*user], true).await?;
             }
-            Taken::Column(funnel, column) => {
+            Undo::Column(funnel, column) => {
                 let mut retry = self.table().retry(Policy::CONFLICT, "a removal");
                 while let Some((item, mut funnel)) = self.funnel_item(funnel).await? {
                     if funnel.has_column(column.id) {

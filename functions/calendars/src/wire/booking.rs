@@ -55,7 +55,7 @@ impl BookMeeting {
         let rule = "must be the id of a lead, or null for a new one";
         let lead = required(&body, "leadId", rule, |value| id(value, LeadId::new))?;
         let form = body.shift_remove("formData");
-        let free = bytes_of(form.as_ref()) + bytes_of(body.get("properties"));
+        let free_bytes = bytes_of(form.as_ref()) + bytes_of(body.get("properties"));
         let (guest, form_data) = guest(lead, form)?;
         let rule = "must be the id of an opportunity or null";
         body.entry("opportunityId").or_insert(Value::Null);
@@ -64,7 +64,7 @@ impl BookMeeting {
         })?;
         let mut properties = properties(body.shift_remove("properties"))?;
         let change = Change::take(&mut properties)?;
-        if free > Meeting::MAX_FREE {
+        if free_bytes > Meeting::MAX_FREE {
             let rule = "must have at most 16 KB together with properties";
             return Err(InvalidField::new("formData", rule).into());
         }
@@ -95,13 +95,15 @@ struct Change {
 }
 
 impl Change {
+    /// Removes the members from `properties`. Null counts as absent.
     fn take(properties: &mut Map<String, Value>) -> Result<Self, InvalidField> {
-        let mut take = |name| {
+        let mut take_member = |name| {
             let value = properties.shift_remove(name);
             value.filter(|value: &Value| !value.is_null())
         };
-        let (moved, canceled) = (take("rescheduleMeetingId"), take("cancelMeetingId"));
-        let key = take("rescheduleKey").map(|key| key.as_str().unwrap_or_default().to_owned());
+        let moved = take_member("rescheduleMeetingId");
+        let canceled = take_member("cancelMeetingId");
+        let key = take_member("rescheduleKey").map(|key| key.as_str().unwrap_or_default().to_owned());
         if moved.is_some() && canceled.is_some() {
             let rule = "must not be sent with rescheduleMeetingId";
             return Err(InvalidField::new("cancelMeetingId", rule));
@@ -119,21 +121,27 @@ fn bytes_of(value: Option<&Value>) -> usize {
     value.map_or(0, |value| value.to_string().len())
 }
 
+/// Text that is not blank.
 fn link(value: &Value) -> Option<String> {
     let link = value.as_str().filter(|link| !link.trim().is_empty());
     link.map(str::to_owned)
 }
 
-/// An optional id: `None` if it is null, and `Some(None)` if it is a number that cannot be an id.
+/// An optional id: `None` if it is null, and `Some(None)` if it is a whole number that cannot be an id. Such a number
+/// is answered like the id of a missing record.
 type OptionalId<I> = Option<Option<I>>;
 
+/// Parses an id or null. `None` if the value is neither null nor a whole number.
 fn id<I>(value: &Value, new: fn(u64) -> Option<I>) -> Option<OptionalId<I>> {
     if value.is_null() {
         return Some(None);
     }
-    let negative = |number: &f64| *number < 0.0 && number.fract() == 0.0;
-    let number = whole(value).or_else(|| value.as_f64().filter(negative).map(|_| 0))?;
-    Some(Some(new(number)))
+    if let Some(number) = whole(value) {
+        return Some(Some(new(number)));
+    }
+    let number = value.as_f64()?;
+    let is_negative_whole = number < 0.0 && number.fract() == 0.0;
+    is_negative_whole.then_some(Some(None))
 }
 
 /// Returns the person and the remaining fields of the form.
@@ -142,13 +150,14 @@ fn guest(lead: OptionalId<LeadId>, form: Option<Value>) -> Result<(Guest, Map<St
         let (contact, rest) = form::read(form)?;
         return Ok((Guest::New(Box::new(contact)), rest));
     }
-    let empty = form.is_none_or(|form| form.is_null() || form.as_object().is_some_and(Map::is_empty));
-    if !empty {
+    let is_empty = form.is_none_or(|form| form.is_null() || form.as_object().is_some_and(Map::is_empty));
+    if !is_empty {
         return Err(InvalidField::new("formData", "must not be sent with a leadId"));
     }
     Ok((Guest::Lead, Map::new()))
 }
 
+/// The properties, within their size; empty if absent or null.
 fn properties(properties: Option<Value>) -> Result<Map<String, Value>, InvalidField> {
     let properties = properties.unwrap_or_default();
     if let Some(path) = find_inexact("properties", &properties) {

@@ -49,7 +49,7 @@ impl ListOpportunities {
         Ok(Self::of(body, funnel()?, page))
     }
 
-    /// The schema guarantees the required fields.
+    /// The request in a body that matches the schema, which guarantees the required fields.
     fn of(body: Value, funnel: FunnelId, page: u64) -> Self {
         let filters = items(&body["filters"]);
         let (conditions, ignored) = Conditions::read(filters.get(..MAX_CONDITIONS).unwrap_or(filters));
@@ -58,8 +58,9 @@ impl ListOpportunities {
             _ => SearchBy::Lead,
         };
         let search = Search::new(body["search"].as_str().unwrap_or_default(), by);
-        let has_dates = |name| date_range(&body, name).map_or(true, |range| range != DateRange::default());
-        let has_dates = has_dates(CREATED) || has_dates(EXPECTED);
+        // An invalid range is reported after the funnel was found visible.
+        let has_range = |name| date_range(&body, name).map_or(true, |range| range != DateRange::default());
+        let has_dates = has_range(CREATED) || has_range(EXPECTED);
         let request = BoardRequest {
             funnel,
             column: whole(&body["columnId"]).and_then(ColumnId::new),
@@ -87,11 +88,12 @@ impl ListOpportunities {
     /// The filter that needs whole records, with the instance's days in `zone`. Rejects a column of another funnel,
     /// too many conditions, and invalid date ranges.
     pub fn filter(&self, funnel: &Funnel, zone: Zone) -> Result<Filter, ListError> {
-        let known = match self.request.column {
+        let is_valid_column = match self.request.column {
             Some(column) => funnel.has_column(column),
+            // Without a column, unless `columnId` is a number that cannot be an id.
             None => self.body["columnId"].is_null(),
         };
-        if !known {
+        if !is_valid_column {
             return Err(ListError::Column(funnel.id));
         }
         if items(&self.body["filters"]).len() > MAX_CONDITIONS {

@@ -19,7 +19,7 @@ pub struct Shop {
 
 impl Shop {
     pub fn new() -> Self {
-        let standing = Membership {
+        let membership = Membership {
             department: None,
             group: None,
             admin: true,
@@ -32,7 +32,7 @@ impl Shop {
             ..DirectoryHead::default()
         };
         Self {
-            viewer: Viewer::new(Arc::new(directory), user(7), standing).unwrap(),
+            viewer: Viewer::new(Arc::new(directory), user(7), membership).unwrap(),
             funnel: funnel(),
         }
     }

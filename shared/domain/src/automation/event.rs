@@ -77,8 +77,8 @@ pub struct Event {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (trigger, moment) = (json!(self.trigger), json!(self.moment));
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        write!(f, "{}.{}", text(&trigger), text(&moment))
+        // The names of the serialized form.
+        let name = |variant: Value| variant.as_str().unwrap_or_default().to_owned();
+        write!(f, "{}.{}", name(json!(self.trigger)), name(json!(self.moment)))
     }
 }

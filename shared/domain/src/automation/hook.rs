@@ -13,9 +13,12 @@ const MAX_URL: usize = 2000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WebhookUrl {
+    /// The URL as imported.
     text: String,
+    /// In lower case. An IPv6 literal has its brackets.
     host: String,
     port: u16,
+    /// Path and query, at least `/`.
     path: String,
 }
 
@@ -51,16 +54,17 @@ impl WebhookUrl {
 impl TryFrom<String> for WebhookUrl {
     type Error = &'static str;
 
+    /// Parses and checks a URL. The error is the violated rule.
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let wrong = "must be an https URL such as https://example.com/hook";
+        let invalid_url = "must be an https URL such as https://example.com/hook";
         // Other characters would need percent-encoding, which receivers decode differently.
         if text.len() > MAX_URL || !text.is_ascii() || text.contains('#') {
-            return Err(wrong);
+            return Err(invalid_url);
         }
-        let uri: Uri = text.parse().map_err(|_| wrong)?;
-        let authority = uri.authority().ok_or(wrong)?;
+        let uri: Uri = text.parse().map_err(|_| invalid_url)?;
+        let authority = uri.authority().ok_or(invalid_url)?;
         if uri.scheme_str() != Some("https") || authority.host().is_empty() {
-            return Err(wrong);
+            return Err(invalid_url);
         }
         if authority.as_str().contains('@') {
             return Err("must not contain a user or password");
@@ -68,23 +72,23 @@ impl TryFrom<String> for WebhookUrl {
         let port = match authority.as_str().strip_prefix(authority.host()) {
             Some("") => 443,
             // `u16::from_str` accepts a leading `+`.
-            Some(port) if port.contains('+') => return Err(wrong),
-            _ => authority.port_u16().filter(|port| *port > 0).ok_or(wrong)?,
+            Some(port) if port.contains('+') => return Err(invalid_url),
+            _ => authority.port_u16().filter(|port| *port > 0).ok_or(invalid_url)?,
         };
-        // A query after a bare host has no slash. The text form adds one.
+        // `to_string` adds the slash that a query directly after the host lacks.
         let path = uri
             .path_and_query()
             .map_or_else(|| "/".to_owned(), ToString::to_string);
-        let hook = Self {
+        let url = Self {
             host: authority.host().to_ascii_lowercase(),
             port,
             path,
             text,
         };
-        match hook.host().parse::<IpAddr>() {
+        match url.host().parse::<IpAddr>() {
             Ok(address) if !is_public(address) => Err("must not lead to a private address"),
-            Err(_) if hook.host.starts_with('[') || is_half_address(hook.host()) => Err(wrong),
-            _ => Ok(hook),
+            Err(_) if url.host.starts_with('[') || is_ambiguous_host(url.host()) => Err(invalid_url),
+            _ => Ok(url),
         }
     }
 }
@@ -97,7 +101,7 @@ impl From<WebhookUrl> for String {
 
 /// Whether a host that is not an IP literal could be parsed as one by a lenient client, for example `127.1`,
 /// `0x7f000001` or `fe80::1%25eth0`. Host names never end in a number or contain a colon.
-fn is_half_address(host: &str) -> bool {
+fn is_ambiguous_host(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     host.contains([':', '%']) || last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -116,7 +120,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     let [first, second, third, _] = address.octets();
     // This host, private networks, loopback, multicast, reserved, carrier-grade NAT, link-local,
     // benchmarking.
-    let network = matches!(
+    let is_special_network = matches!(
         (first, second),
         (0 | 10 | 127 | 224.., _)
             | (100, 64..=127)
@@ -126,26 +130,28 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
             | (198, 18 | 19)
     );
     // Protocol assignments, documentation, 6to4 relays.
-    let block = matches!(
+    let is_special_block = matches!(
         (first, second, third),
         (192, 0, 0 | 2) | (192, 88, 99) | (198, 51, 100) | (203, 0, 113)
     );
-    !network && !block
+    !is_special_network && !is_special_block
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
-    let inner = |at: usize| {
-        let bits = u32::from(parts[at]) << 16 | u32::from(parts[at + 1]);
+    // The embedded IPv4 address is in the two parts from `first_part` on.
+    let embeds_public_v4 = |first_part: usize| {
+        let bits = u32::from(parts[first_part]) << 16 | u32::from(parts[first_part + 1]);
         is_public_v4(Ipv4Addr::from(bits))
     };
     match (parts[0], parts[1]) {
-        // NAT64, 6to4, and IPv4 written as IPv6.
-        (0x64, 0xff9b) => parts[2..6] == [0; 4] && inner(6),
-        (0x2002, _) => inner(1),
-        _ if address.to_ipv4_mapped().is_some() => inner(6),
+        // NAT64, 6to4, and IPv4-mapped addresses.
+        (0x64, 0xff9b) => parts[2..6] == [0; 4] && embeds_public_v4(6),
+        (0x2002, _) => embeds_public_v4(1),
+        _ if address.to_ipv4_mapped().is_some() => embeds_public_v4(6),
         // Protocol assignments with Teredo, and documentation.
         (0x2001, 0..=0x1ff | 0xdb8) | (0x3fff, 0..=0xfff) => false,
+        // Only 2000::/3 is allocated to public addresses.
         (first, _) => (0x2000..=0x3fff).contains(&first),
     }
 }

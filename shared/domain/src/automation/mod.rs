@@ -188,36 +188,42 @@ impl Filters {
     }
 
     /// Checks that the trigger's events have the attributes that the filters compare.
-    fn judge(&self, trigger: Trigger) -> Result<(), String> {
-        let sale = matches!(trigger, Trigger::Opportunity | Trigger::Meeting);
-        let call = trigger == Trigger::LeadPhoneCall;
-        let misplaced = [
-            ("operatorNumber", self.operator_number.is_some() && !call),
-            ("funnel", self.funnel.is_some() && !sale),
-            ("column", self.column.is_some() && !sale),
-            ("status", self.status.is_some() && !sale),
+    fn validate(&self, trigger: Trigger) -> Result<(), String> {
+        let has_opportunity = matches!(trigger, Trigger::Opportunity | Trigger::Meeting);
+        let is_call = trigger == Trigger::LeadPhoneCall;
+        // Each filter, whether it is set, and whether events of this trigger have the attribute.
+        let filters = [
+            ("operatorNumber", self.operator_number.is_some(), is_call),
+            ("funnel", self.funnel.is_some(), has_opportunity),
+            ("column", self.column.is_some(), has_opportunity),
+            ("status", self.status.is_some(), has_opportunity),
         ];
-        if let Some((name, _)) = misplaced.into_iter().find(|(_, misplaced)| *misplaced) {
+        let inapplicable = filters
+            .into_iter()
+            .find(|(_, is_set, applies)| *is_set && !applies);
+        if let Some((name, ..)) = inapplicable {
             return Err(format!("filters.{name}: does not apply to this trigger"));
         }
         if self.column.is_some() && self.funnel.is_none() {
             return Err("filters.column: needs its funnel".to_owned());
         }
-        self.source
-            .as_deref()
-            .map_or(Ok(()), |source| length("filters.source", source))
+        match &self.source {
+            Some(source) => require_length("filters.source", source),
+            None => Ok(()),
+        }
     }
 
     /// Whether an event in these circumstances, of a lead with this acquisition channel, passes the filters.
     #[must_use]
-    pub fn admit(&self, event: &Circumstances, source: Option<&str>) -> bool {
-        fn equal<T: PartialEq>(wanted: Option<&T>, found: Option<&T>) -> bool {
-            wanted.is_none() || wanted == found
+    pub fn admits(&self, event: &Circumstances, source: Option<&str>) -> bool {
+        /// An absent filter accepts everything.
+        fn accepts<T: PartialEq>(filter: Option<&T>, value: Option<&T>) -> bool {
+            filter.is_none() || filter == value
         }
-        equal(self.funnel.as_ref(), event.funnel.as_ref())
-            && equal(self.column.as_ref(), event.column.as_ref())
-            && equal(self.status.as_ref(), event.status.as_ref())
-            && equal(self.owner.as_ref(), event.owner.as_ref())
+        accepts(self.funnel.as_ref(), event.funnel.as_ref())
+            && accepts(self.column.as_ref(), event.column.as_ref())
+            && accepts(self.status.as_ref(), event.status.as_ref())
+            && accepts(self.owner.as_ref(), event.owner.as_ref())
             && (self.source.is_none() || self.source.as_deref() == source)
     }
 }
@@ -225,7 +231,7 @@ impl Filters {
 impl Automation {
     /// The event that triggers it.
     #[must_use]
-    pub fn what(&self) -> Event {
+    pub fn trigger_event(&self) -> Event {
         Event {
             trigger: self.trigger,
             moment: self.event,
@@ -236,18 +242,18 @@ impl Automation {
     ///
     /// # Errors
     /// The first invalid field with the reason, as text for the operator.
-    pub fn judge(&self) -> Result<(), String> {
-        length("name", &self.name)?;
+    pub fn validate(&self) -> Result<(), String> {
+        require_length("name", &self.name)?;
         if !self.trigger.moments().contains(&self.event) {
-            return Err(format!("event: {} does not exist", self.what()));
+            return Err(format!("event: {} does not exist", self.trigger_event()));
         }
-        self.filters.judge(self.trigger)?;
+        self.filters.validate(self.trigger)?;
         if self.actions.is_empty() || self.actions.len() > MAX_ACTIONS {
             return Err(format!("actions: must have 1 to {MAX_ACTIONS} elements"));
         }
         for (at, action) in self.actions.iter().enumerate() {
             action
-                .judge()
+                .validate()
                 .map_err(|reason| format!("actions[{at}].{reason}"))?;
         }
         Ok(())
@@ -255,7 +261,8 @@ impl Automation {
 }
 
 impl Action {
-    fn judge(&self) -> Result<(), String> {
+    /// The error begins with the name of the invalid field.
+    fn validate(&self) -> Result<(), String> {
         match self {
             Self::AddPoints { points } if points.unsigned_abs() > MAX_POINTS.unsigned_abs() => {
                 Err("points: must be from -1e15 to 1e15".to_owned())
@@ -263,23 +270,27 @@ impl Action {
             Self::AddAccess { users, departments } if users.is_empty() && departments.is_empty() => {
                 Err("users: must not be empty where departments is".to_owned())
             }
-            Self::CreateOpportunity { title, .. } => length("title", title),
-            Self::Notify(notify) => notify.judge(),
+            Self::CreateOpportunity { title, .. } => require_length("title", title),
+            Self::Notify(notify) => notify.validate(),
             Self::AddPoints { .. } | Self::SetOwner { .. } | Self::AddAccess { .. } => Ok(()),
         }
     }
 }
 
 impl Notify {
-    fn judge(&self) -> Result<(), String> {
-        length("secret", self.secret.reveal())?;
-        request::judge(&self.headers)?;
-        let placeholders = self.body.as_ref().map(Template::placeholders).transpose();
-        placeholders.map(drop).map_err(|reason| format!("body: {reason}"))
+    /// The error begins with the name of the invalid field.
+    fn validate(&self) -> Result<(), String> {
+        require_length("secret", self.secret.reveal())?;
+        request::validate_headers(&self.headers)?;
+        if let Some(body) = &self.body {
+            body.placeholders().map_err(|reason| format!("body: {reason}"))?;
+        }
+        Ok(())
     }
 }
 
-fn length(name: &str, text: &str) -> Result<(), String> {
+/// Requires a text of 1 to 255 characters in the field `name`.
+fn require_length(name: &str, text: &str) -> Result<(), String> {
     if (1..=255).contains(&text.chars().count()) {
         return Ok(());
     }

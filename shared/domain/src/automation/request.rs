@@ -29,7 +29,7 @@ const RESERVED: [&str; 14] = [
     "via",
 ];
 /// Prefix of the headers that identify and sign a notification.
-const OWN: &str = "x-funil-";
+const OWN_PREFIX: &str = "x-funil-";
 
 /// Methods of notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -69,28 +69,29 @@ pub type Headers = BTreeMap<String, SecretText>;
 ///
 /// # Errors
 /// The reason, which begins with `headers` and the name of the invalid header.
-pub fn judge(headers: &Headers) -> Result<(), String> {
+pub fn validate_headers(headers: &Headers) -> Result<(), String> {
     if headers.len() > MAX_HEADERS {
         return Err(format!("headers: must have at most {MAX_HEADERS} elements"));
     }
     let mut seen = Vec::new();
     for (name, value) in headers {
-        let told = |rule: &str| Err(format!("headers.{name}: {rule}"));
+        let invalid = |rule: &str| Err(format!("headers.{name}: {rule}"));
         let Ok(header) = HeaderName::from_bytes(name.as_bytes()) else {
-            return told("is no header name");
+            return invalid("is no header name");
         };
-        if RESERVED.contains(&header.as_str()) || header.as_str().starts_with(OWN) {
-            return told("is set by the service");
+        if RESERVED.contains(&header.as_str()) || header.as_str().starts_with(OWN_PREFIX) {
+            return invalid("is set by the service");
         }
         let value = value.reveal();
         if value.trim() != value || !(1..=MAX_VALUE).contains(&value.len()) {
-            return told("must have 1 to 1000 characters, and no space at either end");
+            return invalid("must have 1 to 1000 characters, and no space at either end");
         }
         if !value.is_ascii() || HeaderValue::from_str(value).is_err() {
-            return told("must have ASCII characters only, and no control characters");
+            return invalid("must have ASCII characters only, and no control characters");
         }
+        // Names that differ only in case are equal as `HeaderName`.
         if seen.contains(&header) {
-            return told("is given twice");
+            return invalid("is given twice");
         }
         seen.push(header);
     }
@@ -102,14 +103,14 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn judged(headers: Value) -> Result<(), String> {
-        judge(&serde_json::from_value(headers).unwrap())
+    fn validated(headers: Value) -> Result<(), String> {
+        validate_headers(&serde_json::from_value(headers).unwrap())
     }
 
     #[test]
     fn headers_of_the_connection_and_the_signature_are_refused() {
         let good = json!({ "Authorization": "Bearer a b", "content-type": "application/vnd.api+json" });
-        assert_eq!(judged(good), Ok(()));
+        assert_eq!(validated(good), Ok(()));
         for name in [
             "Host",
             "content-length",
@@ -118,8 +119,8 @@ mod tests {
             "X-Funil-Signature",
             "x-funil-a",
         ] {
-            let told = format!("headers.{name}: is set by the service");
-            assert_eq!(judged(json!({ name: "a" })), Err(told));
+            let reason = format!("headers.{name}: is set by the service");
+            assert_eq!(validated(json!({ name: "a" })), Err(reason));
         }
     }
 
@@ -139,20 +140,20 @@ mod tests {
             ("x-a", "s3gr3do\u{7f}", ascii),
             ("x-a", "não", ascii),
         ] {
-            let told = judged(json!({ name: value })).unwrap_err();
-            assert_eq!(told, format!("headers.{name}: {rule}"));
+            let reason = validated(json!({ name: value })).unwrap_err();
+            assert_eq!(reason, format!("headers.{name}: {rule}"));
         }
-        assert_eq!(judged(json!({ "x-a": "a".repeat(1000) })), Ok(()));
-        assert!(judged(json!({ "x-a": "a".repeat(1001) })).is_err());
+        assert_eq!(validated(json!({ "x-a": "a".repeat(1000) })), Ok(()));
+        assert!(validated(json!({ "x-a": "a".repeat(1001) })).is_err());
         assert_eq!(
-            judged(json!({ "X-A": "1", "x-a": "1" })),
+            validated(json!({ "X-A": "1", "x-a": "1" })),
             Err("headers.x-a: is given twice".to_owned())
         );
         let many: Headers = (0..21)
             .map(|at| (format!("x-{at}"), serde_json::from_value(json!("1")).unwrap()))
             .collect();
         assert_eq!(
-            judge(&many),
+            validate_headers(&many),
             Err("headers: must have at most 20 elements".to_owned())
         );
     }

@@ -51,7 +51,7 @@ impl Template {
     /// The reason why the template is invalid.
     pub fn placeholders(&self) -> Result<Vec<Placeholder<'_>>, String> {
         let mut found = Vec::new();
-        collect(&self.0, &mut found)?;
+        collect_placeholders(&self.0, &mut found)?;
         if found.len() > MAX_PLACEHOLDERS {
             return Err(format!("must have at most {MAX_PLACEHOLDERS} placeholders"));
         }
@@ -62,7 +62,7 @@ impl Template {
     /// not text become their JSON text.
     #[must_use]
     pub fn render(&self, values: &Values) -> Value {
-        rendered(&self.0, values)
+        rendered_value(&self.0, values)
     }
 }
 
@@ -78,14 +78,17 @@ impl Placeholder<'_> {
 }
 
 impl Values {
-    fn of(&self, placeholder: Placeholder<'_>) -> String {
+    /// The text that replaces a placeholder. A custom field of an opportunity is found only if no fixed field has its
+    /// name.
+    fn text_of(&self, placeholder: Placeholder<'_>) -> String {
         let field = placeholder.field;
         let value = match placeholder.source {
             PlaceholderSource::Lead => self.lead.get(field),
-            PlaceholderSource::Opportunity => self.opportunity.get(field).or_else(|| {
-                let custom = self.opportunity.get("fields")?;
-                custom.get(field)
-            }),
+            PlaceholderSource::Opportunity => {
+                let custom = self.opportunity.get("fields");
+                let custom = custom.and_then(|fields| fields.get(field));
+                self.opportunity.get(field).or(custom)
+            }
         };
         match value {
             None | Some(Value::Null) => String::new(),
@@ -98,7 +101,7 @@ impl Values {
 /// The fields of a lead as notifications contain them: the full view without its secret (C-21).
 #[must_use]
 pub fn lead_fields(lead: &Lead, instance: &InstanceName) -> Map<String, Value> {
-    let mut fields = object(json!(LeadView::full(lead, instance)));
+    let mut fields = into_fields(json!(LeadView::full(lead, instance)));
     fields.shift_remove("initial_password");
     fields
 }
@@ -106,16 +109,18 @@ pub fn lead_fields(lead: &Lead, instance: &InstanceName) -> Map<String, Value> {
 /// The fields of an opportunity as notifications contain them, without its lead and company.
 #[must_use]
 pub fn opportunity_fields(opportunity: &Opportunity) -> Map<String, Value> {
-    object(json!(opportunity))
+    into_fields(json!(opportunity))
 }
 
-fn object(value: Value) -> Map<String, Value> {
+/// The members of an object; none of any other value.
+fn into_fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
 }
 
+/// The fixed fields of a lead, with the values of an arbitrary one.
 fn example_lead() -> Map<String, Value> {
     let example = || {
         let lead = Lead::new(LeadId::new(1)?, Timestamp::from_unix_millis(0)?);
@@ -124,6 +129,7 @@ fn example_lead() -> Map<String, Value> {
     example().unwrap_or_default()
 }
 
+/// The fixed fields of an opportunity, with the values of an arbitrary one.
 fn example_opportunity() -> Map<String, Value> {
     let example = || {
         let place = (FunnelId::new(1)?, ColumnId::new(1)?);
@@ -134,69 +140,88 @@ fn example_opportunity() -> Map<String, Value> {
     example().unwrap_or_default()
 }
 
-fn collect<'a>(value: &'a Value, found: &mut Vec<Placeholder<'a>>) -> Result<(), String> {
+/// Adds the placeholders of all strings in `value` to `found`. Names of members have none.
+///
+/// # Errors
+/// The first unknown placeholder, with its text.
+fn collect_placeholders<'a>(value: &'a Value, found: &mut Vec<Placeholder<'a>>) -> Result<(), String> {
     match value {
         Value::String(text) => {
             let mut rest = text.as_str();
-            while let Some(next) = next(rest) {
-                let unknown = || format!("{{{}={}}} is no placeholder", next.source, next.field);
-                found.push(next.placeholder().ok_or_else(unknown)?);
-                rest = next.after;
+            while let Some(span) = first_span(rest) {
+                let unknown = || format!("{{{}={}}} is no placeholder", span.source, span.field);
+                found.push(span.placeholder().ok_or_else(unknown)?);
+                rest = span.after;
             }
             Ok(())
         }
-        Value::Array(list) => list.iter().try_for_each(|value| collect(value, found)),
-        Value::Object(fields) => fields.values().try_for_each(|value| collect(value, found)),
+        Value::Array(list) => list
+            .iter()
+            .try_for_each(|value| collect_placeholders(value, found)),
+        Value::Object(fields) => fields
+            .values()
+            .try_for_each(|value| collect_placeholders(value, found)),
         _ => Ok(()),
     }
 }
 
-fn rendered(value: &Value, values: &Values) -> Value {
-    match value {
-        Value::String(text) => Value::String(filled(text, values)),
-        Value::Array(list) => list.iter().map(|value| rendered(value, values)).collect(),
-        Value::Object(fields) => {
-            let fields = fields.iter();
-            let fields = fields.map(|(name, value)| (name.clone(), rendered(value, values)));
-            Value::Object(fields.collect())
-        }
+/// The value with the placeholders of all its strings replaced. Names of members are unchanged.
+fn rendered_value(template: &Value, values: &Values) -> Value {
+    match template {
+        Value::String(text) => Value::String(rendered_text(text, values)),
+        Value::Array(list) => list.iter().map(|item| rendered_value(item, values)).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.clone(), rendered_value(value, values)))
+            .collect(),
         other => other.clone(),
     }
 }
 
-fn filled(text: &str, values: &Values) -> String {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some(next) = next(rest) {
-        filled += next.before;
-        filled += &next.placeholder().map_or_else(String::new, |it| values.of(it));
-        rest = next.after;
+/// The text with its placeholders replaced. Unknown placeholders, which an import rejects, become empty.
+fn rendered_text(template: &str, values: &Values) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some(span) = first_span(rest) {
+        text += span.before;
+        if let Some(placeholder) = span.placeholder() {
+            text += &values.text_of(placeholder);
+        }
+        rest = span.after;
     }
-    filled + rest
+    text + rest
 }
 
 /// The first part of a text with the form `{<letters>=<text>}`, and the text before and after it. Other braces are
 /// ordinary text.
-struct Next<'a> {
+struct PlaceholderSpan<'a> {
     before: &'a str,
     source: &'a str,
     field: &'a str,
     after: &'a str,
 }
 
-impl<'a> Next<'a> {
+impl<'a> PlaceholderSpan<'a> {
+    /// `None` if the source is unknown or the field is empty.
     fn placeholder(&self) -> Option<Placeholder<'a>> {
         let source = match self.source {
             "op" => PlaceholderSource::Opportunity,
             "contactfield" => PlaceholderSource::Lead,
             _ => return None,
         };
-        let field = self.field;
-        (!field.is_empty()).then_some(Placeholder { source, field })
+        if self.field.is_empty() {
+            return None;
+        }
+        Some(Placeholder {
+            source,
+            field: self.field,
+        })
     }
 }
 
-fn next(text: &str) -> Option<Next<'_>> {
+fn first_span(text: &str) -> Option<PlaceholderSpan<'_>> {
     let mut from = 0;
+    // Each round examines the text up to the next closing brace.
     loop {
         let close = from + text.get(from..)?.find('}')?;
         // The last opening brace before the closing one belongs to it.
@@ -205,7 +230,7 @@ fn next(text: &str) -> Option<Next<'_>> {
             && !source.is_empty()
             && source.bytes().all(|byte| byte.is_ascii_alphabetic())
         {
-            return Some(Next {
+            return Some(PlaceholderSpan {
                 before: text.get(..open)?,
                 source,
                 field,
@@ -226,10 +251,10 @@ mod tests {
 
     fn values() -> Values {
         Values {
-            opportunity: object(
+            opportunity: into_fields(
                 json!({ "title": "Plano \"A\"", "value": "12.50", "fields": { "Cor {x}": "azul", "title": "no" } }),
             ),
-            lead: object(json!({ "id": 7, "firstname": "Ana", "phone": null, "tags": [1, 2] })),
+            lead: into_fields(json!({ "id": 7, "firstname": "Ana", "phone": null, "tags": [1, 2] })),
         }
     }
 

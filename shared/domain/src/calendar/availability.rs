@@ -1,5 +1,5 @@
 //! Free starts of a calendar (C-52). Listing and booking use the same computation, [`Calendar::grid`] and
-//! [`Calendar::free`], so every listed start can be booked until something changes.
+//! [`Calendar::without_taken`], so every listed start can be booked until something changes.
 //!
 //! C-52 is implemented as follows:
 //!
@@ -10,7 +10,7 @@
 //!   that the zone skipped has no starts.
 //! - Openings that touch, or that overlap because the clock was set back, keep their own grids, so starts of
 //!   two openings may exclude each other. Both are listed; booking one takes the other, because real times
-//!   are compared. A booking must therefore check [`Calendar::admits`] against every meeting that may be
+//!   are compared. A booking must therefore check [`Calendar::check_start`] against every meeting that may be
 //!   booked concurrently, not only against those with the same start.
 //! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. The calendar's
 //!   current buffer applies to both, so it separates any two meetings, booked in either order.
@@ -85,9 +85,10 @@ struct Grid {
 impl Grid {
     /// The starts within a range, in order, in time proportional to their number.
     fn within(self, range: Range<i64>) -> impl Iterator<Item = i64> {
-        let skipped = (range.start - self.first + self.step - 1).div_euclid(self.step);
-        (skipped.max(0)..self.count)
-            .map(move |at| self.first + at * self.step)
+        // Rounded up. Negative if the range begins before the grid.
+        let first_index = (range.start - self.first + self.step - 1).div_euclid(self.step);
+        (first_index.max(0)..self.count)
+            .map(move |index| self.first + index * self.step)
             .take_while(move |start| *start < range.end)
     }
 }
@@ -103,39 +104,39 @@ impl Calendar {
         let from = range.start.unix_millis().max(self.earliest(now));
         let horizon = self.horizon.days(self.timezone.day_of(now));
         let starts = self.grid(from..range.end.unix_millis(), horizon);
-        self.free(starts, taken)
+        self.without_taken(starts, taken)
             .into_iter()
             .filter_map(Timestamp::from_unix_millis)
             .collect()
     }
 
-    /// Whether a meeting can be booked at `start`. True exactly if [`Self::starts`] lists it.
+    /// Checks that a meeting can be booked at `start`. Accepts exactly the starts that [`Self::starts`] lists. `taken`
+    /// is as there.
     ///
     /// # Errors
     /// [`Unavailable`] with the reason.
-    pub fn admits(&self, start: Timestamp, now: Timestamp, taken: &[Busy]) -> Result<(), Unavailable> {
+    pub fn check_start(&self, start: Timestamp, now: Timestamp, taken: &[Busy]) -> Result<(), Unavailable> {
         let start = start.unix_millis();
         if start < self.earliest(now) {
             return Err(Unavailable::TooSoon);
         }
-        let this = start..start + 1;
-        if self
-            .grid(this.clone(), (Bound::Unbounded, Bound::Unbounded))
-            .is_empty()
-        {
+        let only_start = start..start + 1;
+        let all_days = (Bound::Unbounded, Bound::Unbounded);
+        if self.grid(only_start.clone(), all_days).is_empty() {
             return Err(Unavailable::OffGrid);
         }
-        let starts = self.grid(this, self.horizon.days(self.timezone.day_of(now)));
+        let horizon = self.horizon.days(self.timezone.day_of(now));
+        let starts = self.grid(only_start, horizon);
         if starts.is_empty() {
             return Err(Unavailable::OutsideHorizon);
         }
-        if self.free(starts, taken).is_empty() {
+        if self.without_taken(starts, taken).is_empty() {
             return Err(Unavailable::Taken);
         }
         Ok(())
     }
 
-    /// The first instant after the minimum notice.
+    /// The first instant after the minimum notice, in milliseconds since 1970.
     fn earliest(&self, now: Timestamp) -> i64 {
         now.unix_millis() + self.minimum_notice_minutes.millis()
     }
@@ -145,22 +146,27 @@ impl Calendar {
         self.duration_minutes.millis() + self.buffer_minutes.millis()
     }
 
-    /// The sorted, distinct starts of the grid within a range of instants and of days, free or taken.
+    /// The sorted, distinct starts of all openings, free or taken: those within `range`, in milliseconds since 1970, of
+    /// openings on `days`. Empty for an empty range, and outside the representable years.
     fn grid(&self, range: Range<i64>, days: (Bound<Day>, Bound<Day>)) -> Vec<i64> {
-        let local = |millis| Timestamp::from_unix_millis(millis).map(|time| self.timezone.day_of(time));
-        let ends = (!range.is_empty()).then(|| Some((local(range.start)?, local(range.end - 1)?)));
-        let Some((first, last)) = ends.flatten() else {
+        if range.is_empty() {
+            return Vec::new();
+        }
+        let local_day = |millis| Timestamp::from_unix_millis(millis).map(|time| self.timezone.day_of(time));
+        let Some((first, last)) = local_day(range.start).zip(local_day(range.end - 1)) else {
             return Vec::new();
         };
-        // If the clock is set back over midnight, an opening may fall on the previous or next day.
+        // If the clock is set back over midnight, an opening of the previous or next day may reach into the range.
         let first = first.previous().unwrap_or(first);
         let last = last.next().unwrap_or(last);
-        let mut starts: Vec<_> = successors(Some(first), |day| day.next())
-            .take_while(|day| *day <= last)
-            .filter(|day| days.contains(day))
-            .flat_map(|day| self.openings(day).iter().map(move |opening| (day, opening)))
-            .flat_map(|(day, opening)| self.grid_of(day, opening).within(range.clone()))
-            .collect();
+        let mut starts = Vec::new();
+        for day in successors(Some(first), |day| day.next()).take_while(|day| *day <= last) {
+            if days.contains(&day) {
+                for opening in self.openings(day).iter() {
+                    starts.extend(self.grid_of(day, opening).within(range.clone()));
+                }
+            }
+        }
         starts.sort_unstable();
         starts.dedup();
         starts
@@ -175,29 +181,32 @@ impl Calendar {
             (Clock::MIDNIGHT, Some(next)) => zone.start_of(next),
             (to, _) => zone.latest(day, to.minutes()),
         };
-        let room = closing.unix_millis() - first - self.duration_minutes.millis();
+        // From the first start to the last at which a meeting still ends by the closing.
+        let span = closing.unix_millis() - first - self.duration_minutes.millis();
         let step = self.step();
         Grid {
             first,
             step,
-            count: if room < 0 { 0 } else { room / step + 1 },
+            count: if span < 0 { 0 } else { span / step + 1 },
         }
     }
 
-    /// Removes the taken starts from a sorted list.
-    fn free(&self, mut starts: Vec<i64>, taken: &[Busy]) -> Vec<i64> {
-        // A meeting excludes the starts strictly between these two: at the first, the start's buffer ends as
-        // the meeting begins; at the second, the start begins as the meeting's buffer ends.
-        let mut blocks: Vec<_> = taken
+    /// A sorted list of starts without those at which a meeting and its buffer would overlap a busy time and its
+    /// buffer.
+    fn without_taken(&self, mut starts: Vec<i64>, taken: &[Busy]) -> Vec<i64> {
+        // A busy time excludes the starts strictly between two instants: at the first, the new meeting's buffer ends as
+        // the busy time begins; at the second, the new meeting begins as the buffer of the busy time ends.
+        let mut excluded: Vec<_> = taken
             .iter()
             .map(|busy| (busy.start - self.step(), busy.end + self.buffer_minutes.millis()))
             .collect();
-        blocks.sort_unstable();
-        let mut blocks = blocks.into_iter().peekable();
+        excluded.sort_unstable();
+        // One pass over both sorted lists. `free_from` is the latest end of the exclusions that begin before the start.
+        let mut excluded = excluded.into_iter().peekable();
         let mut free_from = i64::MIN;
         starts.retain(|start| {
-            while let Some((_, until)) = blocks.next_if(|(after, _)| after < start) {
-                free_from = free_from.max(until);
+            while let Some((_, end)) = excluded.next_if(|(begin, _)| begin < start) {
+                free_from = free_from.max(end);
             }
             *start >= free_from
         });

@@ -73,20 +73,23 @@ impl Horizon {
 
 /// Number of days from today to the N-th business day after it.
 fn calendar_days(today: Day, business_days: u64) -> u64 {
-    let since_monday = u64::from(today.weekday().num_days_from_monday());
-    // On a weekend, count from the Friday before it.
-    let since_friday = since_monday.saturating_sub(4);
+    const FRIDAY: u64 = 4;
+    let weekday = u64::from(today.weekday().num_days_from_monday());
+    // On a weekend, the count begins on the Friday before it, so the days since then are subtracted.
+    let days_since_friday = weekday.saturating_sub(FRIDAY);
+    let first_weekday = weekday.min(FRIDAY);
     let (weeks, rest) = (business_days / 5, business_days % 5);
-    let weekend = if since_monday.min(4) + rest > 4 { 2 } else { 0 };
-    let from_weekday = weeks.saturating_mul(7).saturating_add(rest + weekend);
-    from_weekday.saturating_sub(since_friday)
+    let weekend_days = if first_weekday + rest > FRIDAY { 2 } else { 0 };
+    let days = weeks.saturating_mul(7).saturating_add(rest + weekend_days);
+    days.saturating_sub(days_since_friday)
 }
 
 impl TryFrom<HorizonFields> for Horizon {
     type Error = BadHorizon;
 
-    fn try_from(wire: HorizonFields) -> Result<Self, BadHorizon> {
-        match (wire.kind, wire.start, wire.end, wire.days) {
+    /// Each kind requires its own members and allows no others.
+    fn try_from(fields: HorizonFields) -> Result<Self, BadHorizon> {
+        match (fields.kind, fields.start, fields.end, fields.days) {
             (HorizonKind::Unlimited, None, None, None) => Ok(Self::Unlimited),
             (HorizonKind::Between, Some(start), Some(end), None) if end < start => {
                 Err(BadHorizon::Reversed(start, end))
@@ -101,26 +104,26 @@ impl TryFrom<HorizonFields> for Horizon {
 
 impl From<Horizon> for HorizonFields {
     fn from(horizon: Horizon) -> Self {
-        let alone = |kind| Self {
+        let without_members = |kind| Self {
             kind,
             start: None,
             end: None,
             days: None,
         };
         match horizon {
-            Horizon::Unlimited => alone(HorizonKind::Unlimited),
+            Horizon::Unlimited => without_members(HorizonKind::Unlimited),
             Horizon::Between(start, end) => Self {
                 start: Some(start),
                 end: Some(end),
-                ..alone(HorizonKind::Between)
+                ..without_members(HorizonKind::Between)
             },
             Horizon::Days(days) => Self {
                 days: Some(days),
-                ..alone(HorizonKind::Days)
+                ..without_members(HorizonKind::Days)
             },
             Horizon::BusinessDays(days) => Self {
                 days: Some(days),
-                ..alone(HorizonKind::BusinessDays)
+                ..without_members(HorizonKind::BusinessDays)
             },
         }
     }

@@ -62,8 +62,8 @@ impl Clock {
             return None;
         };
         let number = |tens: u8, ones: u8| {
-            let digits = tens.is_ascii_digit() && ones.is_ascii_digit();
-            digits.then(|| u16::from(tens - b'0') * 10 + u16::from(ones - b'0'))
+            let are_digits = tens.is_ascii_digit() && ones.is_ascii_digit();
+            are_digits.then(|| u16::from(tens - b'0') * 10 + u16::from(ones - b'0'))
         };
         let minute = number(m10, m1).filter(|minute| *minute < 60)?;
         let clock = Self(number(h10, h1)? * 60 + minute);

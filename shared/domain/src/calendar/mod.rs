@@ -108,13 +108,13 @@ pub struct LinkName(String);
 pub struct BadLinkName;
 
 impl LinkName {
-    /// Parses a name.
+    /// Parses a name; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let plain = text
+        let has_safe_characters = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        (plain && (1..=64).contains(&text.len())).then(|| Self(text.to_owned()))
+        (has_safe_characters && (1..=64).contains(&text.len())).then(|| Self(text.to_owned()))
     }
 
     /// The text.

@@ -49,12 +49,12 @@ pub(crate) fn directory() -> (Directory, BTreeMap<UserId, Membership>) {
     let mut users = BTreeMap::new();
     for at in 1..=4 {
         for group in 1..=4 {
-            let standing = Membership {
+            let membership = Membership {
                 department: Some(department(at)),
                 group: GroupId::new(group),
                 ..plain
             };
-            users.insert(user(at * 10 + group), standing);
+            users.insert(user(at * 10 + group), membership);
         }
     }
     users.insert(user(99), Membership { admin: true, ..plain });
@@ -78,9 +78,9 @@ fn directories_and_memberships_round_trip() {
     let (head, details) = directory.clone().split();
     assert_eq!(Directory::of_parts(head, details), directory);
     for (id, text) in [(11, "[1,1,0]"), (99, "[0,0,1]"), (98, "[0,1,2]")] {
-        let standing = users[&user(id)];
-        assert_eq!(serde_json::to_string(&standing).unwrap(), text);
-        assert_eq!(serde_json::from_str::<Membership>(text).unwrap(), standing);
+        let membership = users[&user(id)];
+        assert_eq!(serde_json::to_string(&membership).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Membership>(text).unwrap(), membership);
     }
 }
 

@@ -63,9 +63,9 @@ fn fields_lead_to_what_forms_can_set() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table is as long as it has cases")]
 fn rules_of_a_form() {
-    let judge = |changes: Value| form(&changes).judge();
+    let validate = |changes: Value| form(&changes).validate();
     assert_eq!(
-        judge(json!({ "fields": [{ "name": "nome", "to": "firstname" }, { "name": "cargo" }] })),
+        validate(json!({ "fields": [{ "name": "nome", "to": "firstname" }, { "name": "cargo" }] })),
         Ok(())
     );
     let long = "x".repeat(65);
@@ -107,7 +107,7 @@ fn rules_of_a_form() {
             "tags: must have at most 50 elements",
         ),
     ] {
-        assert_eq!(judge(changes), Err(reason.to_owned()));
+        assert_eq!(validate(changes), Err(reason.to_owned()));
     }
 }
 

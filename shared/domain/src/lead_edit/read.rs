@@ -72,11 +72,13 @@ pub const MAX_IDS: usize = 200;
 /// # Errors
 /// The violated rule.
 pub fn lead_text(name: &str, text: &str) -> Result<(), &'static str> {
-    match name {
-        name if NAMES.contains(&name) && !fits(text, MAX_NAME) => Err("must have at most 255 characters"),
-        _ if !fits(text, MAX_FIELD) => Err("must have at most 1000 characters"),
-        _ => Ok(()),
+    if NAMES.contains(&name) && !fits(text, MAX_NAME) {
+        return Err("must have at most 255 characters");
     }
+    if !fits(text, MAX_FIELD) {
+        return Err("must have at most 1000 characters");
+    }
+    Ok(())
 }
 
 /// Checks the value of a custom field.
@@ -98,6 +100,7 @@ impl LeadPatch {
     /// # Errors
     /// The first [`LeadEditError`].
     pub fn read(mut fields: Map<String, Value>) -> Result<Self, LeadEditError> {
+        // Each fixed field is removed as it is read. The remaining fields are custom ones.
         unite_whatsapp(&mut fields).map_err(|rule| LeadEditError::field(WHATSAPP, rule))?;
         fields.retain(|name, _| !IGNORED.contains(&name.as_str()));
         let fields = &mut fields;
@@ -134,7 +137,7 @@ fn take<T>(
     value.map_err(|rule| LeadEditError::field(name, rule))
 }
 
-/// Removes a field whose value null clears, and parses it.
+/// Removes a field and parses it with `read`. The value null clears the field; an absent field is kept.
 fn change<T>(
     fields: &mut Map<String, Value>,
     name: &'static str,

@@ -9,7 +9,7 @@ use crate::instance::InstanceName;
 use crate::lead::LeadView;
 
 fn admin() -> Viewer {
-    let standing = Membership {
+    let membership = Membership {
         department: None,
         group: None,
         admin: true,
@@ -18,7 +18,7 @@ fn admin() -> Viewer {
     Viewer::new(
         Arc::new(DirectoryHead::default()),
         UserId::new(7).unwrap(),
-        standing,
+        membership,
     )
     .unwrap()
 }

@@ -48,8 +48,8 @@ impl RescheduleSecret {
     /// Whether `key` is the key of a meeting, compared in constant time.
     #[must_use]
     pub fn admits(&self, meeting: MeetingId, key: &str) -> bool {
-        let right = self.key_of(meeting);
-        !right.is_empty() && bool::from(right.as_bytes().ct_eq(key.as_bytes()))
+        let expected = self.key_of(meeting);
+        !expected.is_empty() && bool::from(expected.as_bytes().ct_eq(key.as_bytes()))
     }
 }
 

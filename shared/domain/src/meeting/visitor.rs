@@ -54,24 +54,24 @@ impl NewContact {
     /// The lead that the booking creates (C-73).
     #[must_use]
     pub fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
-        let visitor = self.clone();
-        let plain = Lead::new(id, now);
+        let contact = self.clone();
+        let defaults = Lead::new(id, now);
         Lead {
-            firstname: visitor.firstname,
-            lastname: visitor.lastname,
-            email: visitor.email,
-            phone: visitor.phone,
-            mobile: visitor.mobile,
-            chatapp: visitor.chatapp,
-            address: visitor.address,
-            city: visitor.city,
-            state: visitor.state,
-            country: visitor.country,
-            zipcode: visitor.zipcode,
-            timezone: visitor.timezone,
-            preferred_locale: visitor.preferred_locale.unwrap_or(plain.preferred_locale),
+            firstname: contact.firstname,
+            lastname: contact.lastname,
+            email: contact.email,
+            phone: contact.phone,
+            mobile: contact.mobile,
+            chatapp: contact.chatapp,
+            address: contact.address,
+            city: contact.city,
+            state: contact.state,
+            country: contact.country,
+            zipcode: contact.zipcode,
+            timezone: contact.timezone,
+            preferred_locale: contact.preferred_locale.unwrap_or(defaults.preferred_locale),
             created_by_type: Some("booking".to_owned()),
-            ..plain
+            ..defaults
         }
     }
 }

@@ -40,12 +40,11 @@ impl Filter {
     /// Whether it depends on more of an opportunity than its creation date.
     #[must_use]
     pub fn needs_records(&self) -> bool {
-        let created = self.created;
-        *self
-            != Self {
-                created,
-                ..Self::default()
-            }
+        let created_only = Self {
+            created: self.created,
+            ..Self::default()
+        };
+        *self != created_only
     }
 
     /// Whether an opportunity with its lead matches.
@@ -56,7 +55,7 @@ impl Filter {
             && self
                 .modified_since
                 .is_none_or(|since| since <= opportunity.update_date)
-            && self.conditions.hold(&opportunity.fields)
+            && self.conditions.are_met(&opportunity.fields)
             && self
                 .search
                 .as_ref()

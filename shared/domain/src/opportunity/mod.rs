@@ -146,7 +146,7 @@ pub struct Opportunity {
 }
 
 impl Opportunity {
-    /// An open opportunity with defaults for all other fields (C-30).
+    /// An open opportunity in a funnel's column, with defaults for all other fields (C-30).
     #[must_use]
     pub fn new(
         id: OpportunityId,
@@ -208,7 +208,7 @@ impl Opportunity {
     }
 
     /// Changes the status and its dates. The same status changes nothing (C-32).
-    pub fn turn(&mut self, status: Status, now: Timestamp) {
+    pub fn change_status(&mut self, status: Status, now: Timestamp) {
         if self.status == status {
             return;
         }
@@ -231,7 +231,7 @@ impl Opportunity {
 
     /// The restriction by its service permissions.
     #[must_use]
-    pub fn narrowing(&self) -> Restriction {
+    pub fn restriction(&self) -> Restriction {
         match self.service_permission {
             ServicePermission::All => Restriction::Open,
             ServicePermission::Users => Restriction::Users(self.service_permission_users.clone()),
@@ -251,9 +251,10 @@ impl Opportunity {
             Value::Null => false,
             Value::Array(list) => !list.is_empty(),
             Value::Object(map) => !map.is_empty(),
-            Value::String(text) => !(name == "service_permission" && text == "all"),
+            Value::String(text) => name != "service_permission" || text != "all",
+            // 0 is the default of these two only.
             Value::Number(number) => {
-                !(number.as_u64() == Some(0) && ["sequence", "archived"].contains(&name.as_str()))
+                number.as_u64() != Some(0) || !["sequence", "archived"].contains(&name.as_str())
             }
             Value::Bool(_) => true,
         });

@@ -65,9 +65,9 @@ impl Cube {
     /// Adds another cube.
     pub fn merge(&mut self, other: Self) {
         for (day, groups) in other.0 {
-            let own = self.0.entry(day).or_default();
+            let own_groups = self.0.entry(day).or_default();
             for (group, sums) in groups {
-                own.entry(group).or_default().add(sums);
+                own_groups.entry(group).or_default().add(sums);
             }
         }
     }
@@ -100,24 +100,25 @@ impl Cube {
         self.0.is_empty()
     }
 
-    /// Splits the cube by month, `YYYY-MM`, and each month into parts with at most `most` sums each. The groups of one
-    /// day may be in several parts.
+    /// Splits the cube by month, `YYYY-MM`, and each month into parts with at most `max_sums` sums each. The groups of
+    /// one day may be in several parts.
     #[must_use]
-    pub fn parts(self, most: usize) -> BTreeMap<String, Vec<Self>> {
+    pub fn parts(self, max_sums: usize) -> BTreeMap<String, Vec<Self>> {
         let mut months: BTreeMap<String, Vec<Self>> = BTreeMap::new();
         for (day, groups) in self.0 {
             let parts = months.entry(day.month()).or_default();
-            let mut open = parts.pop().unwrap_or_default();
-            let mut held = open.len();
+            // The last part of the month may have room.
+            let mut part = parts.pop().unwrap_or_default();
+            let mut part_sums = part.len();
             for (group, sums) in groups {
-                if held >= most {
-                    parts.push(std::mem::take(&mut open));
-                    held = 0;
+                if part_sums >= max_sums {
+                    parts.push(std::mem::take(&mut part));
+                    part_sums = 0;
                 }
-                held += 1;
-                open.0.entry(day).or_default().insert(group, sums);
+                part.0.entry(day).or_default().insert(group, sums);
+                part_sums += 1;
             }
-            parts.push(open);
+            parts.push(part);
         }
         months
     }

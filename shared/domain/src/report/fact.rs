@@ -15,7 +15,7 @@ use crate::time::{Day, Timestamp, Zone};
 /// Maximum characters of a group's text. Longer texts are cut. Texts that are equal after the cut are one group.
 const MAX_GROUP: usize = 100;
 
-/// The group of a value.
+/// The text of the group to which a value belongs.
 pub fn group(value: &str) -> &str {
     cut(value, MAX_GROUP)
 }
@@ -104,7 +104,9 @@ impl Record<'_> {
     fn value(self, aspect: Aspect) -> String {
         match (aspect, self) {
             (Aspect::Status, Self::Opportunity(opportunity)) => opportunity.status.as_str().to_owned(),
-            (Aspect::Status, Self::Ticket(ticket)) => ticket.status.as_ref().map(written).unwrap_or_default(),
+            (Aspect::Status, Self::Ticket(ticket)) => {
+                ticket.status.as_ref().map(scalar_text).unwrap_or_default()
+            }
             (Aspect::Status, Self::Meeting(meeting)) => name(meeting.status),
             (Aspect::Status, Self::Call(call)) => name(call.status),
             (Aspect::Column, Self::Opportunity(opportunity)) => {
@@ -138,10 +140,10 @@ impl Question {
     /// filtered out, or lacks the date or the amount.
     #[must_use]
     pub fn fact(&self, record: Record<'_>, zone: Zone) -> Option<Fact> {
-        if record.entity() != self.entity || record.is_archived() || !self.lets_through(record) {
+        if record.entity() != self.entity || record.is_archived() || !self.passes_filters(record) {
             return None;
         }
-        let time = if self.is_of_closed() {
+        let time = if self.selects_only_closed() {
             record.closed()?
         } else {
             record.created()
@@ -158,23 +160,24 @@ impl Question {
     }
 
     /// Whether only won or lost opportunities are selected. They count on the day of that change (C-61).
-    fn is_of_closed(&self) -> bool {
+    fn selects_only_closed(&self) -> bool {
         let statuses = self.only(Aspect::Status).unwrap_or_default();
-        let closed = |status: &String| status != Status::Open.as_str();
-        self.entity == ReportEntity::Opportunities && !statuses.is_empty() && statuses.iter().all(closed)
+        let is_closed = |status: &String| status != Status::Open.as_str();
+        self.entity == ReportEntity::Opportunities && !statuses.is_empty() && statuses.iter().all(is_closed)
     }
 
-    fn lets_through(&self, record: Record<'_>) -> bool {
+    /// Whether each filter contains the record's value of its aspect.
+    fn passes_filters(&self, record: Record<'_>) -> bool {
         self.filters.iter().all(|(aspect, values)| {
             let value = record.value(*aspect);
-            // Filters name a column by its id alone.
-            let value = match aspect {
+            let filtered = match aspect {
+                // Filters name a column by its id alone, without its funnel.
                 Aspect::Column => value.split_once('/').map_or("", |(_, column)| column),
                 _ => &value,
             };
             // A binary search, because the values are sorted and there may be many.
             values
-                .binary_search_by(|allowed| allowed.as_str().cmp(value))
+                .binary_search_by(|allowed| allowed.as_str().cmp(filtered))
                 .is_ok()
         })
     }
@@ -191,7 +194,7 @@ fn text(value: Option<&String>) -> String {
 }
 
 /// A verbatim scalar as text.
-fn written(scalar: &JsonScalar) -> String {
+fn scalar_text(scalar: &JsonScalar) -> String {
     match Value::from(scalar.clone()) {
         Value::String(text) => text,
         other => other.to_string(),
@@ -200,5 +203,5 @@ fn written(scalar: &JsonScalar) -> String {
 
 /// Whether a verbatim flag is set. The flag may be a boolean, a number or text.
 fn is_set(scalar: &JsonScalar) -> bool {
-    !["", "0", "0.0", "false"].contains(&written(scalar).as_str())
+    !["", "0", "0.0", "false"].contains(&scalar_text(scalar).as_str())
 }

@@ -172,7 +172,7 @@ impl Question {
     /// Identifies the query and the zone of its days. Results with another digest are stale.
     #[must_use]
     pub fn digest(&self, zone: Zone) -> String {
-        let asked = json!([
+        let content = json!([
             self.entity,
             self.measure,
             self.amount,
@@ -180,24 +180,25 @@ impl Question {
             self.filters,
             zone
         ]);
-        hex(&Sha256::digest(asked.to_string())[..16])
+        hex(&Sha256::digest(content.to_string())[..16])
     }
 
     /// The filters as in a definition: ids as numbers, a single value without a list.
-    fn written_filters(&self) -> Map<String, Value> {
-        let written = |aspect: Aspect, text: &String| match text.parse::<u64>() {
+    fn serialized_filters(&self) -> Map<String, Value> {
+        let to_json = |aspect: Aspect, text: &String| match text.parse::<u64>() {
             Ok(id) if aspect.is_id() => Value::from(id),
             _ => Value::from(text.as_str()),
         };
-        let filters = self.filters.iter().map(|(aspect, values)| {
-            let mut values: Vec<_> = values.iter().map(|value| written(*aspect, value)).collect();
-            let value = match values.len() {
+        let mut filters = Map::new();
+        for (aspect, texts) in &self.filters {
+            let mut values: Vec<_> = texts.iter().map(|text| to_json(*aspect, text)).collect();
+            let filter = match values.len() {
                 1 => values.remove(0),
                 _ => Value::from(values),
             };
-            (rules::name(aspect), value)
-        });
-        filters.collect()
+            filters.insert(rules::name(aspect), filter);
+        }
+        filters
     }
 }
 
@@ -229,6 +230,7 @@ impl Definition {
         fields.retain(|name, value| match (name.as_str(), &*value) {
             (_, Value::Null) => false,
             (_, Value::Object(map)) => !map.is_empty(),
+            // The default chart.
             ("type", Value::String(chart)) => chart != "bar",
             _ => true,
         });
@@ -281,7 +283,7 @@ impl From<Definition> for SerializedDefinition {
     fn from(definition: Definition) -> Self {
         let question = definition.question;
         Self {
-            filters: question.written_filters(),
+            filters: question.serialized_filters(),
             id: definition.id,
             name: definition.name,
             chart: definition.chart,

@@ -48,7 +48,7 @@ impl Range {
     ///
     /// # Errors
     /// [`BadRange`] if the last day is before the first or too far after it.
-    pub fn asked(from: Option<Day>, to: Option<Day>, today: Day) -> Result<Self, BadRange> {
+    pub fn requested(from: Option<Day>, to: Option<Day>, today: Day) -> Result<Self, BadRange> {
         let to = to.unwrap_or(today);
         Self::new(Self::first_of(from, to), to)
     }
@@ -61,7 +61,7 @@ impl Range {
 
     /// The days in order.
     pub fn days(self) -> impl Iterator<Item = Day> {
-        let next = move |day: &Day| day.next().filter(|next| *next <= self.to);
-        std::iter::successors(Some(self.from), next)
+        let next_in_range = move |day: &Day| day.next().filter(|next| *next <= self.to);
+        std::iter::successors(Some(self.from), next_in_range)
     }
 }

@@ -44,7 +44,8 @@ pub fn fixed_values(entity: ReportEntity, aspect: Aspect) -> Option<&'static [&'
     }
 }
 
-/// A query whose parts fit its entity. `Err` names the invalid field and its valid values.
+/// A query whose parts fit its entity. `field` is the amount to sum or average [default: the entity's]. `Err` names the
+/// invalid field and its valid values.
 pub fn question(
     entity: ReportEntity,
     (measure, field): (Measure, Option<Amount>),
@@ -52,14 +53,14 @@ pub fn question(
     filters: &Map<String, Value>,
 ) -> Result<Question, String> {
     let rules = rules(entity);
-    let amount = match (measure, rules.amount, field) {
-        (Measure::Count, _, None) => None,
-        (Measure::Count, _, Some(_)) => return Err("field: must be absent where measure is count".to_owned()),
-        (_, None, _) => return Err(format!("measure: must be count for {}", name(entity))),
-        (_, Some(own), Some(field)) if own != field => {
+    let amount = match (measure, rules.amount) {
+        (Measure::Count, _) if field.is_none() => None,
+        (Measure::Count, _) => return Err("field: must be absent where measure is count".to_owned()),
+        (_, None) => return Err(format!("measure: must be count for {}", name(entity))),
+        (_, Some(own)) if field.is_some_and(|field| field != own) => {
             return Err(format!("field: must be {} for {}", name(own), name(entity)));
         }
-        (_, own, _) => own,
+        (_, Some(own)) => Some(own),
     };
     if !Aspect::TIMES.contains(&group_by) && !rules.aspects.contains(&group_by) {
         let allowed = Aspect::TIMES.iter().chain(rules.aspects);
@@ -78,7 +79,7 @@ pub fn question(
     })
 }
 
-/// Parses filters. Each is a value or a list of values. Null is no filter.
+/// Parses filters. Each is a value or a list of values. Null is no filter. The values are returned sorted and distinct.
 fn read_filters(
     entity: ReportEntity,
     aspects: &[Aspect],
@@ -94,14 +95,16 @@ fn read_filters(
                 name(entity)
             )
         })?;
-        let one = std::slice::from_ref(value);
-        let values = value.as_array().map_or(one, Vec::as_slice);
-        let values: Option<Vec<_>> = values
+        let listed = match value {
+            Value::Array(list) => list.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        let texts: Option<Vec<_>> = listed
             .iter()
             .map(|value| read_value(entity, aspect, value))
             .collect();
-        let mut values = values
-            .filter(|values| !values.is_empty())
+        let mut values = texts
+            .filter(|texts| !texts.is_empty())
             .ok_or_else(|| format!("filters.{field}: must be {}", must_be(entity, aspect)))?;
         values.sort_unstable();
         values.dedup();
@@ -110,16 +113,18 @@ fn read_filters(
     Ok(read)
 }
 
+/// The text of a value that the aspect accepts; `None` for any other value.
 fn read_value(entity: ReportEntity, aspect: Aspect, value: &Value) -> Option<String> {
     if aspect.is_id() {
         let id = value.as_u64().filter(|id| (1..=MAX_ID).contains(id));
         return id.map(|id| id.to_string());
     }
     let text = value.as_str().filter(|text| !text.is_empty())?;
-    let fits = fixed_values(entity, aspect).is_none_or(|values| values.contains(&text));
-    fits.then(|| text.to_owned())
+    let is_accepted = fixed_values(entity, aspect).is_none_or(|values| values.contains(&text));
+    is_accepted.then(|| text.to_owned())
 }
 
+/// The values that a filter accepts, for an error.
 fn must_be(entity: ReportEntity, aspect: Aspect) -> String {
     let one = match fixed_values(entity, aspect) {
         Some(values) => choices(values.iter().map(|value| (*value).to_owned())),

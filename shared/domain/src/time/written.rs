@@ -9,9 +9,10 @@ use super::Timestamp;
 
 /// Length in bytes.
 const LENGTH: usize = 24;
+/// The form, with 0 for each digit.
 const FORM: &[u8; LENGTH] = b"0000-00-00T00:00:00.000Z";
 /// Positions of the separators.
-const MARKS: [usize; 7] = [4, 7, 10, 13, 16, 19, 23];
+const SEPARATORS: [usize; 7] = [4, 7, 10, 13, 16, 19, 23];
 
 impl Timestamp {
     /// Formats the time.
@@ -24,6 +25,7 @@ impl Timestamp {
             (11..13, self.0.hour()),
             (14..16, self.0.minute()),
             (17..19, self.0.second()),
+            // A leap second has 1000 or more milliseconds.
             (20..23, self.0.timestamp_subsec_millis() % 1000),
         ];
         for (digits, mut number) in numbers {
@@ -35,10 +37,10 @@ impl Timestamp {
         text
     }
 
-    /// Parses exactly this form.
+    /// Parses exactly this form; `None` for other text and for dates that do not exist.
     pub(super) fn from_written(text: &str) -> Option<Self> {
         let text: &[u8; LENGTH] = text.as_bytes().try_into().ok()?;
-        if MARKS.into_iter().any(|at| text[at] != FORM[at]) {
+        if SEPARATORS.into_iter().any(|at| text[at] != FORM[at]) {
             return None;
         }
         let number = |digits: Range<usize>| {

@@ -7,10 +7,11 @@ fn viewer(id: u64) -> Viewer {
     let (directory, users) = directory();
     let viewer = Viewer::new(Arc::new(directory.split().0), user(id), users[&user(id)]).unwrap();
     let departments = viewer.departments();
-    let works_there = |standing: &Membership| standing.department.is_some_and(|at| departments.contains(&at));
-    let members = users.iter().filter(|(_, standing)| works_there(standing));
+    let works_there =
+        |membership: &Membership| membership.department.is_some_and(|at| departments.contains(&at));
+    let members = users.iter().filter(|(_, membership)| works_there(membership));
     let members = members.map(|(id, _)| *id).collect();
-    viewer.among(members)
+    viewer.with_colleagues(members)
 }
 
 fn lists(users: &[u64], departments: &[u64], ignore_sub_departments: bool) -> AccessLists {
@@ -69,7 +70,7 @@ fn the_access_level_precedes_the_access_lists() {
             sees,
             "user {who}, owner {owner:?}"
         );
-        let covered = match viewer(who).lead_reach() {
+        let covered = match viewer(who).lead_owner_scope() {
             OwnerScope::All => true,
             OwnerScope::Users(owners) => owner.is_some_and(|owner| owners.contains(&user(owner))),
             OwnerScope::Nothing => false,

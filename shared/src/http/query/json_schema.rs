@@ -58,7 +58,7 @@ impl Schema {
         reason = "made once per refused request and moved straight into the answer"
     )]
     pub fn check(&self, body: &Value) -> Result<(), Violation> {
-        match self.root.judge(body) {
+        match self.root.first_violation(body) {
             None => Ok(()),
             Some(violation) => Err(violation.within("", "#")),
         }
@@ -66,7 +66,7 @@ impl Schema {
 
     fn compile(text: &str) -> serde_json::Result<Self> {
         let root: Node = serde_json::from_str(text)?;
-        if root.mixes() {
+        if root.mixes_types() {
             return Err(serde_json::Error::custom(
                 "keywords for different kinds of value in one schema object",
             ));
@@ -132,12 +132,14 @@ enum Type {
 }
 
 impl Node {
-    fn judge(&self, value: &Value) -> Option<Violation> {
+    /// The first error in AJV's order, with paths relative to this value.
+    fn first_violation(&self, value: &Value) -> Option<Violation> {
         self.wrong_type(value)
             .or_else(|| self.not_allowed(value))
             .or_else(|| match value {
                 Value::Number(number) => self.above(number).or_else(|| self.below(number)),
                 Value::Array(items) => self.bad_item(items),
+                // An inexact number is an object with a marker. It has no type.
                 Value::Object(object) if inexact(value).is_none() => self
                     .missing(object)
                     .or_else(|| self.unknown(object))
@@ -189,8 +191,10 @@ impl Node {
 
     fn bad_item(&self, items: &[Value]) -> Option<Violation> {
         let node = self.items.as_ref()?;
-        let bad = |(index, item)| Some(node.judge(item)?.within(&format!("/{index}"), "/items"));
-        items.iter().enumerate().find_map(bad)
+        items.iter().enumerate().find_map(|(index, item)| {
+            let violation = node.first_violation(item)?;
+            Some(violation.within(&format!("/{index}"), "/items"))
+        })
     }
 
     fn missing(&self, object: &Map<String, Value>) -> Option<Violation> {
@@ -207,11 +211,11 @@ impl Node {
         if self.additional_properties != Some(false) {
             return None;
         }
-        let known = |name: &String| self.properties.iter().any(|(property, _)| property == name);
-        // Lowest rank first, and first written among equal ranks.
+        let is_known = |name: &String| self.properties.iter().any(|(property, _)| property == name);
+        // The first in JavaScript's key order: `min_by_key` returns the first of equal ranks.
         let name = object
             .keys()
-            .filter(|name| !known(name))
+            .filter(|name| !is_known(name))
             .min_by_key(|name| javascript_rank(name))?;
         let message = "must NOT have additional properties".to_owned();
         Some(Violation::of(
@@ -223,25 +227,26 @@ impl Node {
 
     fn bad_property(&self, object: &Map<String, Value>) -> Option<Violation> {
         self.properties.iter().find_map(|(name, node)| {
-            let violation = node.judge(object.get(name)?)?;
-            let name = name.replace('~', "~0").replace('/', "~1");
-            let in_schema = format!("/properties/{}", encode_uri_component(&name));
-            Some(violation.within(&format!("/{name}"), &in_schema))
+            let violation = node.first_violation(object.get(name)?)?;
+            // Escaped as in a JSON Pointer.
+            let escaped = name.replace('~', "~0").replace('/', "~1");
+            let schema_path = format!("/properties/{}", encode_uri_component(&escaped));
+            Some(violation.within(&format!("/{escaped}"), &schema_path))
         })
     }
 
     /// Whether this schema or a nested one combines keywords for different types of values. AJV then checks keywords in
-    /// an order that [`Node::judge`] does not implement.
-    fn mixes(&self) -> bool {
-        let kinds = [
+    /// an order that [`Node::first_violation`] does not implement.
+    fn mixes_types(&self) -> bool {
+        let used_groups = [
             self.allowed.is_some(),
             self.maximum.is_some() || self.minimum.is_some(),
             self.items.is_some(),
             !self.required.is_empty() || self.additional_properties.is_some() || !self.properties.is_empty(),
         ];
-        kinds.into_iter().filter(|used| *used).count() > 1
-            || self.items.as_ref().is_some_and(|node| node.mixes())
-            || self.properties.iter().any(|(_, node)| node.mixes())
+        used_groups.into_iter().filter(|used| *used).count() > 1
+            || self.items.as_ref().is_some_and(|node| node.mixes_types())
+            || self.properties.iter().any(|(_, node)| node.mixes_types())
     }
 }
 
@@ -294,10 +299,10 @@ impl Violation {
         Self::of(keyword, params, format!("must be {comparison} {limit}"))
     }
 
-    /// The same error relative to the parent.
-    fn within(mut self, instance: &str, schema: &str) -> Self {
-        self.instance_path.insert_str(0, instance);
-        self.schema_path.insert_str(0, schema);
+    /// The same error relative to the parent: both paths with these prefixes.
+    fn within(mut self, instance_prefix: &str, schema_prefix: &str) -> Self {
+        self.instance_path.insert_str(0, instance_prefix);
+        self.schema_path.insert_str(0, schema_prefix);
         self
     }
 }

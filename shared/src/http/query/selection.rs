@@ -169,7 +169,7 @@ impl Selection {
         check_limits(&tree)?;
         check_grammar(&tree)?;
         let mut selection = Self::default();
-        selection.read(&only_set(&tree.document())?, None, roots)?;
+        selection.read(&only_selection_set(&tree.document())?, None, roots)?;
         Ok(selection)
     }
 
@@ -219,17 +219,18 @@ impl Selection {
         }
     }
 
-    /// Adds `set` to the selection; `parent` is the field that contains it, `None` for the roots.
+    /// Adds `set`, which may select the fields in `offered`, to the selection. `parent` is the field that contains it,
+    /// `None` for the roots.
     fn read(
         &mut self,
         set: &cst::SelectionSet,
         parent: Option<&'static str>,
-        offer: &'static [Field],
+        offered: &'static [Field],
     ) -> Result<(), SelectionError> {
         for selected in set.selections() {
             let selected = plain_field(selected)?;
             let name = selected.name();
-            let Some(field) = offer
+            let Some(field) = offered
                 .iter()
                 .find(|field| name.as_ref().is_some_and(|name| name.text() == field.name))
             else {
@@ -242,8 +243,8 @@ impl Selection {
             let nested = self.entry(field.name);
             match (field.shape, selected.selection_set()) {
                 (FieldShape::Leaf | FieldShape::LeafOrObject(_), None) => {}
-                (FieldShape::Object(offer) | FieldShape::LeafOrObject(offer), Some(set)) => {
-                    nested.read(&set, Some(field.name), offer)?;
+                (FieldShape::Object(below) | FieldShape::LeafOrObject(below), Some(set)) => {
+                    nested.read(&set, Some(field.name), below)?;
                 }
                 (FieldShape::Object(_), None) => {
                     return Err(SelectionError::MissingFields(Excerpt::of(field.name)));
@@ -271,7 +272,11 @@ fn check_limits(tree: &SyntaxTree) -> Result<(), SelectionError> {
     if tree.recursion_limit().high > MAX_LEVELS {
         return Err(SelectionError::TooDeep);
     }
-    if fields(tree).filter(counts).nth(MAX_FIELDS).is_some() {
+    if all_fields(tree)
+        .filter(counts_towards_limit)
+        .nth(MAX_FIELDS)
+        .is_some()
+    {
         return Err(SelectionError::TooManyFields);
     }
     if tree.token_limit().high > MAX_TOKENS {
@@ -280,6 +285,7 @@ fn check_limits(tree: &SyntaxTree) -> Result<(), SelectionError> {
     Ok(())
 }
 
+/// Rejects a text with a syntax error. Returns the first one.
 fn check_grammar(tree: &SyntaxTree) -> Result<(), SelectionError> {
     let Some(error) = tree.errors().next() else {
         return Ok(());
@@ -291,7 +297,7 @@ fn check_grammar(tree: &SyntaxTree) -> Result<(), SelectionError> {
             .map(|brace| usize::from(brace.text_range().start()));
         set.selections().next().is_none() && end == Some(error.index())
     };
-    let mut fields = fields(tree);
+    let mut fields = all_fields(tree);
     if let Some(field) = fields.find(|field| field.selection_set().is_some_and(closes_empty)) {
         let name = Excerpt::of_name(field.name());
         return Err(SelectionError::MissingFields(name));
@@ -304,22 +310,22 @@ fn check_grammar(tree: &SyntaxTree) -> Result<(), SelectionError> {
 }
 
 /// Every field of the text at any depth.
-fn fields(tree: &SyntaxTree) -> impl Iterator<Item = cst::Field> {
+fn all_fields(tree: &SyntaxTree) -> impl Iterator<Item = cst::Field> {
     let nodes = tree.document().syntax().descendants();
     nodes.filter_map(cst::Field::cast)
 }
 
-/// Whether a field counts towards [`MAX_FIELDS`].
-fn counts(field: &cst::Field) -> bool {
-    let sets = field
+/// Whether a field counts towards [`MAX_FIELDS`]: it is below a root, or has no selection.
+fn counts_towards_limit(field: &cst::Field) -> bool {
+    let enclosing_sets = field
         .syntax()
         .ancestors()
         .filter(|node| node.kind() == SyntaxKind::SELECTION_SET);
-    sets.count() > 1 || field.selection_set().is_none()
+    enclosing_sets.count() > 1 || field.selection_set().is_none()
 }
 
 /// The selection set of a document that contains nothing else.
-fn only_set(document: &cst::Document) -> Result<cst::SelectionSet, SelectionError> {
+fn only_selection_set(document: &cst::Document) -> Result<cst::SelectionSet, SelectionError> {
     let mut only = None;
     for definition in document.definitions() {
         match definition {
@@ -329,11 +335,11 @@ fn only_set(document: &cst::Document) -> Result<cst::SelectionSet, SelectionErro
             }
             Definition::OperationDefinition(operation) => {
                 if let Some(keyword) = operation.operation_type() {
-                    let mut culprit = keyword.syntax().text().to_string();
+                    let mut excerpt = keyword.syntax().text().to_string();
                     if let Some(name) = operation.name() {
-                        culprit = format!("{} {}", culprit.trim(), name.text().as_str());
+                        excerpt = format!("{} {}", excerpt.trim(), name.text().as_str());
                     }
-                    return Err(SelectionError::Operation(Excerpt::of(&culprit)));
+                    return Err(SelectionError::Operation(Excerpt::of(&excerpt)));
                 }
                 if only.is_some() {
                     return Err(SelectionError::Unexpected(Excerpt::of_node(&operation)));

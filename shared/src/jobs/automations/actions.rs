@@ -7,8 +7,8 @@ use serde_json::Number;
 use crate::automation::{Action, MAX_POINTS};
 use crate::directory::DirectoryHead;
 use crate::funnel::Funnel;
-use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
-use crate::jobs::automations::{Ground, deliveries};
+use crate::ids::{ColumnId, DepartmentId, FunnelId, UserId};
+use crate::jobs::automations::{ActionContext, NextAction, deliveries};
 use crate::lead::Lead;
 use crate::lead_edit::is_storable;
 use crate::money::Cents;
@@ -25,32 +25,37 @@ use table::item;
 /// Counter of opportunities' ids.
 const NUMBER: &str = "opportunity";
 
-/// The writes of an action, or the reason that it can never be done.
-type Writes = Result<Transaction, &'static str>;
+/// The writes of an action, or the reason why it can never be performed. Failures of the table are [`StoreError`].
+type ActionWrites = Result<Transaction, &'static str>;
 
 /// An opportunity to create.
-struct New<'a> {
+struct OpportunityToCreate<'a> {
+    /// Funnel and column.
     place: (FunnelId, ColumnId),
     title: &'a str,
     value: Option<Cents>,
 }
 
 impl Writer {
-    /// The writes of an action; empty if they would change nothing. `crowded` if other writers keep taking the next
-    /// opportunity id.
-    pub(crate) async fn act(
+    /// The writes of an action; empty if they would change nothing. A new opportunity reserves its id if `reserves_id`,
+    /// because another writer took the next one.
+    pub(crate) async fn writes_of(
         &self,
-        ground: &Ground,
-        (automation, at, action): (AutomationId, usize, &Action),
-        crowded: bool,
-    ) -> Result<Writes, StoreError> {
+        context: &ActionContext,
+        next: &NextAction<'_>,
+        reserves_id: bool,
+    ) -> Result<ActionWrites, StoreError> {
+        let action = next.action;
+        // A notification needs no lead.
         if let Action::Notify(_) = action {
             let mut transaction = Transaction::default();
-            let key = self.keys().notification(ground.cause, automation, at);
-            deliveries::put(&mut transaction, key, ground.fact.at, ground.trace.as_ref());
+            let key = self
+                .keys()
+                .notification(context.cause, next.automation, next.index);
+            deliveries::put(&mut transaction, key, context.fact.at, context.trace.as_ref());
             return Ok(Ok(transaction));
         }
-        let Some(record) = &ground.subject.lead else {
+        let Some(record) = &context.subject.lead else {
             return Ok(Err("the lead is gone"));
         };
         let lead = &record.lead;
@@ -61,7 +66,7 @@ impl Writer {
             }
             Action::AddAccess { users, departments } => {
                 let existing = self.reader().existing_users(users.iter().copied()).await?;
-                with_access(lead, (users, &existing), (departments, &ground.directory))
+                with_access(lead, (users, &existing), (departments, &context.directory))
             }
             Action::CreateOpportunity {
                 funnel,
@@ -69,26 +74,28 @@ impl Writer {
                 title,
                 value,
             } => {
-                let new = New {
+                let new = OpportunityToCreate {
                     place: (*funnel, *column),
                     title,
                     value: *value,
                 };
                 return self
-                    .make_opportunity((record, ground.subject.user()), &new, crowded)
+                    .opportunity_writes((record, context.subject.user()), &new, reserves_id)
                     .await;
             }
+            // Returned above.
             Action::Notify(_) => return Ok(Ok(Transaction::default())),
         };
-        self.write_changed(record, changed)
+        self.lead_writes(record, changed)
     }
 
-    /// The writes of a changed lead; empty if it is unchanged.
-    fn write_changed(
+    /// The writes of a changed lead; empty if it is unchanged. `changed` is the lead after the action, or the reason
+    /// why the action cannot be performed.
+    fn lead_writes(
         &self,
         record: &WholeLead,
         changed: Result<Lead, &'static str>,
-    ) -> Result<Writes, StoreError> {
+    ) -> Result<ActionWrites, StoreError> {
         match changed {
             Err(reason) => Ok(Err(reason)),
             Ok(changed) if changed == record.lead => Ok(Ok(Transaction::default())),
@@ -105,26 +112,25 @@ impl Writer {
         }
     }
 
-    /// Creates an opportunity of a lead for a user like endpoint 7 (C-30).
-    async fn make_opportunity(
+    /// The writes of a new opportunity of a lead for a user, like those of endpoint 7 (C-30). A batch of gets of the
+    /// funnel and the counter, and with `reserves_id` a write of the counter.
+    async fn opportunity_writes(
         &self,
         (record, user): (&LeadRecord, Option<UserId>),
-        new: &New<'_>,
-        crowded: bool,
-    ) -> Result<Writes, StoreError> {
+        new: &OpportunityToCreate<'_>,
+        reserves_id: bool,
+    ) -> Result<ActionWrites, StoreError> {
         let Some(user) = user else {
             return Ok(Err("the lead has no owner"));
         };
-        let (funnel, column) = new.place;
-        let (funnel, counter) = (
-            self.keys().funnel(funnel),
-            self.keys().counter(Counter::Opportunity),
-        );
-        let wanted = [funnel.clone(), counter.clone()];
+        let (funnel_id, column) = new.place;
+        let funnel_key = self.keys().funnel(funnel_id);
+        let counter = self.keys().counter(Counter::Opportunity);
+        let wanted = [funnel_key.clone(), counter.clone()];
         let (mut found, ()) =
             tokio::try_join!(self.table.reads().get_many(wanted), self.reader().learn_format())?;
         let funnel = found
-            .remove(&funnel)
+            .remove(&funnel_key)
             .map(|item| item::decode::<Funnel>("funnel", item));
         let Some(funnel) = funnel.transpose()? else {
             return Ok(Err("the funnel does not exist"));
@@ -132,7 +138,7 @@ impl Writer {
         if !funnel.has_column(column) {
             return Ok(Err("the column is not one of the funnel"));
         }
-        let number = if crowded {
+        let number = if reserves_id {
             Sequence::reserve(&self.table, &counter, NUMBER).await?
         } else {
             Sequence::next(found.get(&counter), NUMBER)?
@@ -143,12 +149,13 @@ impl Writer {
             value: new.value.unwrap_or_default(),
             ..Opportunity::new(number.id()?, new.place, lead, user, now)
         };
-        let card = OpportunitySnapshot::of(opportunity, Some(record));
+        let snapshot = OpportunitySnapshot::of(opportunity, Some(record));
         let nonce = self.reader().environment.token();
-        self.creation(&card, record, number, None, &nonce).map(Ok)
+        self.creation(&snapshot, record, number, None, &nonce).map(Ok)
     }
 }
 
+/// The lead with more, or fewer, points. The error is the reason if they cannot be stored.
 fn with_points(lead: &Lead, points: i64) -> Result<Lead, &'static str> {
     let sum = sum(&lead.points, points).ok_or("the lead would have more points than can be stored")?;
     Ok(Lead {
@@ -157,7 +164,7 @@ fn with_points(lead: &Lead, points: i64) -> Result<Lead, &'static str> {
     })
 }
 
-/// Integers stay integers.
+/// `points` plus `more`; an integer stays an integer. `None` if the sum exceeds [`MAX_POINTS`] in either direction.
 #[expect(
     clippy::cast_precision_loss,
     reason = "up to 1e15 every whole number is a float too"
@@ -171,6 +178,8 @@ fn sum(points: &Number, more: i64) -> Option<Number> {
     Number::from_f64(sum).filter(|_| sum.abs() <= MAX_POINTS as f64)
 }
 
+/// The lead with another owner. The error is the reason if that user does not exist. `existing` contains the user if it
+/// exists.
 fn with_owner(lead: &Lead, user: UserId, existing: &BTreeSet<UserId>) -> Result<Lead, &'static str> {
     if !existing.contains(&user) {
         return Err("the user does not exist");
@@ -181,24 +190,28 @@ fn with_owner(lead: &Lead, user: UserId, existing: &BTreeSet<UserId>) -> Result<
     })
 }
 
-/// Adds existing users and departments that are not in the lists yet.
+/// Adds to a lead's access lists those of the users and departments that exist and are not in the lists yet. The error
+/// is the reason if none exists. `existing` contains the existing ones of `users`.
 fn with_access(
     lead: &Lead,
     (users, existing): (&[UserId], &BTreeSet<UserId>),
     (departments, directory): (&[DepartmentId], &DirectoryHead),
 ) -> Result<Lead, &'static str> {
-    let known = |user: &UserId| existing.contains(user);
-    let is_there = |department: &DepartmentId| directory.departments.contains_key(department);
-    if !users.iter().any(known) && !departments.iter().any(is_there) {
+    let mut users = users.iter().filter(|user| existing.contains(user)).peekable();
+    let mut departments = departments
+        .iter()
+        .filter(|department| directory.departments.contains_key(department))
+        .peekable();
+    if users.peek().is_none() && departments.peek().is_none() {
         return Err("none of those to admit exists");
     }
     let mut lead = lead.clone();
-    for user in users.iter().filter(|user| known(user)) {
+    for user in users {
         if !lead.user_access.contains(user) {
             lead.user_access.push(*user);
         }
     }
-    for department in departments.iter().filter(|department| is_there(department)) {
+    for department in departments {
         if !lead.department_access.contains(department) {
             lead.department_access.push(*department);
         }

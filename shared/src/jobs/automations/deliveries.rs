@@ -61,14 +61,14 @@ pub struct Delivery {
     pub automation: AutomationId,
     /// Index of the automation's action.
     pub action: usize,
-    /// Version after it was postponed.
+    /// Version of the outbox entry after it is postponed for this try.
     version: u64,
     /// Number of this try, from 1.
     tried: u64,
 }
 
 impl Delivery {
-    /// The delivery of an outbox entry; `None` if it is not due.
+    /// The next try of an outbox entry; `None` if it is not due at `now`, in Unix seconds.
     fn of(item: &Item, now: u64) -> Result<Option<Self>, StoreError> {
         let key = key_of(item)?;
         let number = |name| item::number("notification", item, name);
@@ -104,10 +104,10 @@ impl Store {
     /// [`StoreError`] if the table fails. The next run delivers the rest.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
-        let waiting = instances.map(|name| Writer::of_job(self, name).waiting());
-        let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
-        let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());
-        while let Some(found) = waiting.next().await {
+        let reads = instances.map(|name| Writer::of_job(self, name).due_lanes());
+        let mut reads = stream::iter(reads).buffer_unordered(INSTANCES);
+        let (mut lanes, mut outcomes) = (Vec::new(), JobOutcome::default());
+        while let Some(found) = reads.next().await {
             match found {
                 Ok(mut found) => {
                     // Slow lanes are last, so the limit omits them first.
@@ -115,38 +115,39 @@ impl Store {
                     found.truncate(MAX_LANES_PER_INSTANCE);
                     lanes.extend(found);
                 }
-                Err(cause) => tally.note(Err(cause)),
+                Err(cause) => outcomes.note(Err(cause)),
             }
         }
         let until = self.environment.now().plus_seconds(RUN_SECONDS);
         let served = lanes.into_iter().map(|lane| lane.serve(webhook_client, until));
         let mut served = stream::iter(served).buffer_unordered(MAX_LANES);
         while let Some(outcome) = served.next().await {
-            tally.note(outcome);
+            outcomes.note(outcome);
         }
-        tally.result()
+        outcomes.result()
     }
 
     /// Delivers the notifications of some facts if their receivers respond promptly. The rest, and those of
-    /// recently slow receivers, remain in the outbox.
+    /// recently slow receivers, remain in the outbox for [`deliver_notifications`](Self::deliver_notifications).
+    /// Failures are only logged.
     pub async fn deliver_at_once(&self, facts: &[(InstanceName, Cause)], webhook_client: &WebhookClient) {
         let work = async {
             let mut lanes = BTreeMap::new();
-            let found = facts
-                .iter()
-                .map(|(instance, cause)| Writer::of_job(self, instance.clone()).left_by(*cause));
+            let found = facts.iter().map(|(instance, cause)| {
+                Writer::of_job(self, instance.clone()).with_notifications_of(*cause)
+            });
             for (store, items) in try_join_all(found).await? {
-                store.sort_into(&mut lanes, items).await?;
+                store.add_to_lanes(&mut lanes, items).await?;
             }
             let now = self.environment.now();
             lanes.retain(|name, _| !webhook_client.lanes().is_slow(name, now));
             let until = now.plus_seconds(RUN_SECONDS);
             let served = lanes.into_values().map(|lane| lane.serve(webhook_client, until));
-            let mut tally = JobOutcome::default();
+            let mut outcomes = JobOutcome::default();
             for outcome in join_all(served).await {
-                tally.note(outcome);
+                outcomes.note(outcome);
             }
-            tally.result()
+            outcomes.result()
         };
         match timeout(webhook_client.batch_limit(), work).await {
             Ok(Ok(_)) => {}
@@ -157,8 +158,8 @@ impl Store {
 }
 
 impl DeliveryLane {
-    /// Delivers due notifications concurrently until `until`, or until the receiver is late. Returns the number of
-    /// tries.
+    /// Delivers the lane's notifications concurrently. Begins no further delivery after `until`, or after the receiver
+    /// was late. Returns the number of tries; 0 if another task serves the lane.
     async fn serve(self, webhook_client: &WebhookClient, until: Timestamp) -> Result<u64, StoreError> {
         let Some(turn) = webhook_client.lanes().take(&self.name, self.store.now()) else {
             return Ok(0);
@@ -169,37 +170,37 @@ impl DeliveryLane {
                 return Ok(0);
             }
             let outcome = store.deliver(&item, webhook_client, turn).await;
-            store.or_set_aside(&key_of(&item)?, outcome.map(u64::from)).await
+            store.or_quarantine(&key_of(&item)?, outcome.map(u64::from)).await
         });
         let mut runs = stream::iter(runs).buffer_unordered(turn.at_once());
-        let mut tally = JobOutcome::default();
+        let mut outcomes = JobOutcome::default();
         while let Some(outcome) = runs.next().await {
-            tally.note(outcome);
+            outcomes.note(outcome);
         }
-        tally.result()
+        outcomes.result()
     }
 }
 
 impl Writer {
-    /// The notifications of a fact.
-    async fn left_by(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
+    /// The items of a fact's notifications, with this store.
+    async fn with_notifications_of(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
         let span = KeyRange::beginning(self.keys().outbox(), key::notifications(cause));
         let items = self.reader().table.query_all(span).await?;
         Ok((self, items))
     }
 
-    /// The due notifications in the outbox, by lane.
-    async fn waiting(self) -> Result<Vec<DeliveryLane>, StoreError> {
+    /// The lanes of the due notifications in the outbox.
+    async fn due_lanes(self) -> Result<Vec<DeliveryLane>, StoreError> {
         let mut lanes = BTreeMap::new();
         let mut pages = Pages::of(key::outbox_notifications(self.keys()));
         while let Some(items) = pages.next(&self.reader().table).await? {
-            self.sort_into(&mut lanes, items).await?;
+            self.add_to_lanes(&mut lanes, items).await?;
         }
         Ok(lanes.into_values().collect())
     }
 
-    /// Sorts due notifications into lanes. Unreadable ones are quarantined.
-    async fn sort_into(
+    /// Adds due notifications to their lanes, of at most [`MAX_PER_LANE`] each. Unreadable ones are quarantined.
+    async fn add_to_lanes(
         &self,
         lanes: &mut BTreeMap<String, DeliveryLane>,
         items: Vec<Item>,
@@ -207,13 +208,13 @@ impl Writer {
         let now = self.now_seconds();
         for item in items {
             // Only notifications that were tried before count as waiting.
-            let waits = item.contains_key(TRIED);
-            counters::count(|counters| counters.outbox += u64::from(waits));
+            let is_waiting = item.contains_key(TRIED);
+            counters::count(|counters| counters.outbox += u64::from(is_waiting));
             let delivery = match Delivery::of(&item, now) {
                 Ok(Some(delivery)) => delivery,
                 Ok(None) => continue,
                 Err(cause) => {
-                    self.or_set_aside(&key_of(&item)?, Err::<(), _>(cause)).await?;
+                    self.or_quarantine(&key_of(&item)?, Err::<(), _>(cause)).await?;
                     continue;
                 }
             };
@@ -233,7 +234,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Delivers a notification if it is due. Returns whether it was tried.
+    /// Delivers a notification if it is still due. Before, postpones it, so that no other process delivers it
+    /// concurrently. Returns whether it was tried.
     async fn deliver(
         &self,
         item: &Item,
@@ -244,51 +246,58 @@ impl Writer {
         let Some(delivery) = Delivery::of(item, now)? else {
             return Ok(false);
         };
-        let due = now + CLAIM_SECONDS;
-        if !self.put_off(&delivery, delivery.version - 1, due).await? {
+        let claimed_until = now + CLAIM_SECONDS;
+        if !self
+            .postpone(&delivery, delivery.version - 1, claimed_until)
+            .await?
+        {
             return Ok(false);
         }
         let sent = match self.webhook_request(&delivery).await? {
             Some(request) if delivery.tried <= MAX_ATTEMPTS => {
                 turn.begin();
                 let sent = webhook_client.try_to_deliver(&request).await;
-                turn.end(sent.as_ref().is_err_and(|missed| missed.late));
-                sent.map_err(|missed| missed.reason)
+                turn.end(sent.as_ref().is_err_and(|failure| failure.is_late));
+                sent.map_err(|failure| failure.reason)
             }
+            // The last try was postponed but not recorded as failed, so its process died.
             Some(_) => Err("it was interrupted in every attempt".to_owned()),
+            // Its record or action is gone, so it is dropped.
             None => Ok(()),
         };
         match sent {
             Ok(()) => {
                 counters::count(|counters| counters.notifications += 1);
-                self.take_down(&delivery).await?;
+                self.delete_notification(&delivery).await?;
             }
-            Err(reason) => self.missed(&delivery, &reason).await?,
+            Err(reason) => self.retry_or_set_aside(&delivery, &reason).await?,
         }
         Ok(true)
     }
 
     /// Postpones a notification after a failed try, or sets it aside after the last.
-    async fn missed(&self, delivery: &Delivery, reason: &str) -> Result<(), StoreError> {
-        let (name, tried) = (self.name(delivery), delivery.tried);
+    async fn retry_or_set_aside(&self, delivery: &Delivery, reason: &str) -> Result<(), StoreError> {
+        let (name, tried) = (self.delivery_id(delivery), delivery.tried);
         if tried >= MAX_ATTEMPTS {
             tracing::warn!(name, tried, reason, "a notification is set aside");
             counters::count(|counters| counters.notifications_given_up += 1);
             let mut transaction = Transaction::default();
-            let found = (&delivery.key, delivery.version);
+            let entry = (&delivery.key, delivery.version);
             let origin = (delivery.at, delivery.trace.as_ref());
-            undelivered::set_aside(&mut transaction, self.reader(), found, origin, tried, reason);
+            undelivered::set_aside(&mut transaction, self.reader(), entry, origin, tried, reason);
             return self.table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");
         counters::count(|counters| counters.notifications_put_off += 1);
-        let pause = usize::try_from(tried - 1).ok().and_then(|at| PAUSES.get(at));
+        let pause = usize::try_from(tried - 1)
+            .ok()
+            .and_then(|index| PAUSES.get(index));
         let due = self.now_seconds() + pause.copied().unwrap_or_default();
-        self.put_off(delivery, delivery.version, due).await.map(drop)
+        self.postpone(delivery, delivery.version, due).await.map(drop)
     }
 
-    /// Delivery id, the same for every try.
-    pub(super) fn name(&self, delivery: &Delivery) -> String {
+    /// The id of a notification that the receiver gets, the same for every try.
+    pub(super) fn delivery_id(&self, delivery: &Delivery) -> String {
         let Delivery {
             cause,
             automation,
@@ -302,15 +311,23 @@ impl Writer {
         )
     }
 
-    /// Sets the next due time. Returns false if another process did so concurrently.
-    async fn put_off(&self, delivery: &Delivery, version: u64, due: u64) -> Result<bool, StoreError> {
-        let later = Item::from([(TRIED.to_owned(), n(delivery.tried)), (DUE.to_owned(), n(due))]);
+    /// Sets the next due time, in Unix seconds, and the number of this try, on condition that the outbox entry has this
+    /// version. Returns false if another process changed it.
+    async fn postpone(&self, delivery: &Delivery, version: u64, due: u64) -> Result<bool, StoreError> {
+        let next_try = Item::from([(TRIED.to_owned(), n(delivery.tried)), (DUE.to_owned(), n(due))]);
         let mut transaction = Transaction::default();
-        transaction.update(delivery.key.clone(), "v", 1, later, Condition::Version(version));
+        transaction.update(
+            delivery.key.clone(),
+            "v",
+            1,
+            next_try,
+            Condition::Version(version),
+        );
         self.table.try_commit(transaction).await
     }
 
-    async fn take_down(&self, delivery: &Delivery) -> Result<(), StoreError> {
+    /// Deletes a notification that was delivered or is obsolete, unless another process changed it.
+    async fn delete_notification(&self, delivery: &Delivery) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
         transaction.delete(delivery.key.clone(), Condition::Version(delivery.version));
         self.table.try_commit(transaction).await.map(drop)

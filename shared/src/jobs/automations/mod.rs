@@ -64,9 +64,18 @@ struct OutboxTrigger {
     action: u64,
 }
 
-/// Preconditions of a trigger's next action.
+/// The action that a trigger performs next.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct NextAction<'a> {
+    automation: AutomationId,
+    /// Index of the action in its automation.
+    index: usize,
+    action: &'a Action,
+}
+
+/// What a trigger's next action needs: the fact, the current records and the automations.
+#[derive(Debug)]
+pub(crate) struct ActionContext {
     cause: Cause,
     fact: Raised,
     trace: Option<Traceparent>,
@@ -75,12 +84,12 @@ pub(crate) struct Ground {
     automations: Vec<Automation>,
 }
 
-impl Ground {
-    /// Whether the fact triggers an active automation.
-    fn admits(&self, automation: &Automation) -> bool {
+impl ActionContext {
+    /// Whether the fact has the event of an automation and passes its filters.
+    fn triggers(&self, automation: &Automation) -> bool {
         let circumstances = self.subject.circumstances(&self.fact.circumstances);
-        self.fact.events.contains(&automation.what().to_string())
-            && automation.filters.admit(&circumstances, self.subject.source())
+        self.fact.events.contains(&automation.trigger_event().to_string())
+            && automation.filters.admits(&circumstances, self.subject.source())
     }
 }
 
@@ -97,15 +106,15 @@ impl Store {
             outcome.inspect_err(|error| log_failure(&name, "automations", error))
         });
         let mut runs = stream::iter(runs).buffer_unordered(INSTANCES);
-        let mut tally = JobOutcome::default();
+        let mut outcomes = JobOutcome::default();
         while let Some(outcome) = runs.next().await {
-            tally.note(outcome);
+            outcomes.note(outcome);
         }
-        tally.result()
+        outcomes.result()
     }
 
-    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox. Returns whether the
-    /// instance is suspended. Its outbox then remains unchanged.
+    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox. Returns true, and
+    /// changes nothing, if the instance is suspended.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails. The next run does the rest.
@@ -120,63 +129,69 @@ impl Store {
 }
 
 impl Writer {
-    /// Runs the triggers of the outbox page by page.
+    /// Runs the triggers of the outbox page by page. Returns their number.
     async fn run_outbox(&self) -> Result<u64, StoreError> {
-        let (until, mut tally) = (
-            self.reader().environment.now().plus_seconds(INSTANCE_SECONDS),
-            JobOutcome::default(),
-        );
+        let until = self.reader().environment.now().plus_seconds(INSTANCE_SECONDS);
+        let mut outcomes = JobOutcome::default();
         let mut pages = Pages::of(key::outbox_triggers(self.keys()));
         while let Some(keys) = pages.next_keys(&self.reader().table).await? {
             counters::count(|counters| counters.outbox += keys.len() as u64);
             let runs = keys.into_iter().map(|key| self.run_in_time(key, until));
             let mut runs = stream::iter(runs).buffered(CONCURRENCY);
             while let Some(outcome) = runs.next().await {
-                tally.note(outcome);
+                outcomes.note(outcome);
             }
         }
-        tally.result()
+        outcomes.result()
     }
 
-    /// Runs the trigger at a key, unless time is up. Returns 1 if it ran.
+    /// Runs the trigger at a key, unless `until` has passed. Returns 1 if it ran, 0 if not or if the instance is
+    /// suspended.
     async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
-        match key::triggered(&key.sk) {
-            _ if self.reader().environment.now() >= until => Ok(0),
-            Some(cause) => self.run(cause).await.map(|suspended| u64::from(!suspended)),
-            None => {
-                let unnamed = item::corrupt("trigger", "its key names no fact");
-                self.or_set_aside(&key, Err(unnamed)).await
-            }
+        if self.reader().environment.now() >= until {
+            return Ok(0);
         }
+        let Some(cause) = key::triggered(&key.sk) else {
+            let unnamed = item::corrupt("trigger", "its key names no fact");
+            return self.or_quarantine(&key, Err(unnamed)).await;
+        };
+        self.run(cause).await.map(|suspended| u64::from(!suspended))
     }
 
-    /// Runs the rest of a trigger. Quarantines an unreadable trigger.
+    /// Runs the remaining actions of a trigger, or quarantines it if an item is unreadable. Returns whether the
+    /// instance is suspended.
     async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
-        let outcome = Box::pin(self.carry_out(cause)).await;
-        self.or_set_aside(&self.keys().trigger(cause), outcome).await
+        let outcome = Box::pin(self.run_actions(cause)).await;
+        self.or_quarantine(&self.keys().trigger(cause), outcome).await
     }
 
-    /// Runs the remaining actions of a trigger in sequence. Returns whether the instance is suspended.
-    async fn carry_out(&self, cause: Cause) -> Result<bool, StoreError> {
-        let anew = || {
+    /// Runs the remaining actions of a trigger in sequence, each with its own retries. Each step reads the trigger
+    /// again, because a concurrent run may have advanced it. Returns true, without further actions, if the instance is
+    /// suspended.
+    async fn run_actions(&self, cause: Cause) -> Result<bool, StoreError> {
+        let new_retry = || {
             self.reader()
                 .table
                 .retry(Policy::CONTESTED, "running an automation")
         };
-        let (mut retry, mut crowded) = (anew(), false);
-        while let Some((trigger, ground)) = self.trigger(cause).await? {
-            if ground.as_ref().is_some_and(|ground| !ground.directory.is_open()) {
+        let (mut retry, mut reserves_id) = (new_retry(), false);
+        while let Some((trigger, context)) = self.trigger(cause).await? {
+            if context
+                .as_ref()
+                .is_some_and(|context| !context.directory.is_open())
+            {
                 return Ok(true);
             }
-            let transaction = self.next_step(&trigger, ground, crowded).await?;
+            let transaction = self.next_step(&trigger, context, reserves_id).await?;
             match self.table.commit(transaction).await {
-                Ok(()) => (retry, crowded) = (anew(), false),
+                Ok(()) => (retry, reserves_id) = (new_retry(), false),
                 Err(CommitError::Store(error)) => return Err(error),
                 Err(CommitError::Refused(items)) => {
-                    // A concurrent run of the same trigger does not justify reserving an id.
+                    // If another writer took the next id, the next attempt reserves one. A concurrent run of the same
+                    // trigger is no reason to reserve one.
                     let counter = self.keys().counter(Counter::Opportunity);
-                    crowded = items.contains_key(&counter) && !items.contains_key(&trigger.key);
+                    reserves_id = items.contains_key(&counter) && !items.contains_key(&trigger.key);
                     retry.again().await?;
                 }
             }
@@ -185,81 +200,83 @@ impl Writer {
         Ok(false)
     }
 
-    /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is
-    /// done. A batch of gets, then at most two gets and a query in parallel.
-    async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
+    /// A trigger and the context of its next action. The context is `None` if the fact's record is gone. `None` for
+    /// both if the trigger is done. A batch of gets, then at most two gets and a query in parallel.
+    async fn trigger(
+        &self,
+        cause: Cause,
+    ) -> Result<Option<(OutboxTrigger, Option<ActionContext>)>, StoreError> {
         let keys = self.keys();
-        let (key, places, settings) = (
-            keys.trigger(cause),
-            subject::places(keys, cause),
-            keys.directory(),
-        );
-        let wanted = [key.clone(), settings.clone()];
-        let wanted = wanted.into_iter().chain(places.iter().cloned());
+        let trigger_key = keys.trigger(cause);
+        let directory_key = keys.directory();
+        let record_keys = subject::record_keys(keys, cause);
+        let wanted = [trigger_key.clone(), directory_key.clone()];
+        let wanted = wanted.into_iter().chain(record_keys.iter().cloned());
         let mut found = self.reader().table.get_many(wanted).await?;
-        let Some(item) = found.remove(&key) else {
+        let Some(item) = found.remove(&trigger_key) else {
             return Ok(None);
         };
-        let trigger = OutboxTrigger::decode(key, cause, &item)?;
-        let settings = found.get(&settings).map(directory::decode).transpose()?;
-        let record = places.iter().find_map(|place| found.remove(place));
-        let (Some(record), Some(settings)) = (record, settings) else {
+        let trigger = OutboxTrigger::decode(trigger_key, cause, &item)?;
+        let head = found.get(&directory_key).map(directory::decode).transpose()?;
+        let record = record_keys.iter().find_map(|key| found.remove(key));
+        let (Some(record), Some(head)) = (record, head) else {
             return Ok(Some((trigger, None)));
         };
-        let ground = self.ground(&trigger, record, settings.directory).await?;
-        Ok(Some((trigger, ground)))
+        let context = self.context(&trigger, record, head.directory).await?;
+        Ok(Some((trigger, context)))
     }
 
-    async fn ground(
+    /// The context of a trigger's next action, given its record's item. `None` if a record that it needs is gone.
+    async fn context(
         &self,
         trigger: &OutboxTrigger,
         record: Item,
         directory: DirectoryHead,
-    ) -> Result<Option<Ground>, StoreError> {
+    ) -> Result<Option<ActionContext>, StoreError> {
         let cause = trigger.cause;
         let (subject, automations) = tokio::try_join!(
             self.reader().subject(cause, Some(record)),
             self.reader().automations()
         )?;
-        let ground = subject.and_then(|subject| {
-            Some(Ground {
+        let context = subject.and_then(|subject| {
+            Some(ActionContext {
                 cause,
-                fact: trigger.fact.clone().or_else(|| received(&subject))?,
+                fact: trigger.fact.clone().or_else(|| fact_of_call(&subject))?,
                 trace: trigger.trace.clone(),
                 subject,
                 directory,
                 automations,
             })
         });
-        Ok(ground)
+        Ok(context)
     }
 
-    /// The writes that perform the next action and advance the trigger, or delete it at the end.
+    /// The writes that perform the next action and advance the trigger. An action that can never be performed is logged
+    /// and skipped. Without a next action or without the record, the writes delete the trigger.
     async fn next_step(
         &self,
         trigger: &OutboxTrigger,
-        ground: Option<Ground>,
-        crowded: bool,
+        context: Option<ActionContext>,
+        reserves_id: bool,
     ) -> Result<Transaction, StoreError> {
-        let next = ground.as_ref().and_then(|ground| {
-            let (automation, at, action) = trigger.next(ground)?;
-            Some((ground, automation, at, action))
-        });
-        let Some((ground, automation, at, action)) = next else {
+        let next = context
+            .as_ref()
+            .and_then(|context| Some((context, trigger.next_action(context)?)));
+        let Some((context, next)) = next else {
             let mut transaction = Transaction::default();
             transaction.delete(trigger.key.clone(), Condition::Version(trigger.version));
             return Ok(transaction);
         };
-        let mut transaction = match self.act(ground, (automation, at, action), crowded).await? {
+        let mut transaction = match self.writes_of(context, &next, reserves_id).await? {
             Ok(transaction) => transaction,
             Err(reason) => {
-                let (instance, fact) = (self.reader().instance().as_str(), ground.cause.label());
-                let automation = automation.get();
+                let (instance, fact) = (self.reader().instance().as_str(), context.cause.label());
+                let automation = next.automation.get();
                 tracing::warn!(
                     instance,
                     fact,
                     automation,
-                    action = at,
+                    action = next.index,
                     reason,
                     "an action is left out"
                 );
@@ -267,18 +284,18 @@ impl Writer {
                 Transaction::default()
             }
         };
-        let moved = Item::from([
-            (AUTOMATION.to_owned(), n(automation)),
-            (ACTION.to_owned(), n(at + 1)),
+        let progress = Item::from([
+            (AUTOMATION.to_owned(), n(next.automation)),
+            (ACTION.to_owned(), n(next.index + 1)),
         ]);
-        let unmoved = Condition::Version(trigger.version);
-        transaction.update(trigger.key.clone(), "v", 1, moved, unmoved);
+        let if_unchanged = Condition::Version(trigger.version);
+        transaction.update(trigger.key.clone(), "v", 1, progress, if_unchanged);
         Ok(transaction)
     }
 }
 
-/// The fact that a call raises.
-fn received(subject: &Subject) -> Option<Raised> {
+/// The fact that a received call raises; `None` if the subject is no call.
+fn fact_of_call(subject: &Subject) -> Option<Raised> {
     let event = Event {
         trigger: Kind::LeadPhoneCall,
         moment: Moment::Received,
@@ -308,21 +325,27 @@ impl OutboxTrigger {
         })
     }
 
-    /// The first action after the trigger's progress, of automations ordered by id.
-    fn next<'a>(&self, ground: &'a Ground) -> Option<(AutomationId, usize, &'a Action)> {
-        let is_current = |automation: &Automation| automation.id.get() == self.automation;
-        // Changes by an automation's own actions do not stop it.
-        let runs = |automation: &&Automation| is_current(automation) || ground.admits(automation);
-        let active = ground.automations.iter().filter(|automation| automation.active);
-        let remaining = active
-            .filter(|automation| automation.id.get() >= self.automation)
-            .filter(runs);
-        let actions = remaining.flat_map(|automation| {
-            let actions = automation.actions.iter().enumerate();
-            let skip = if is_current(automation) { self.action } else { 0 };
-            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-            actions.skip(skip).map(|(at, action)| (automation.id, at, action))
-        });
-        actions.into_iter().next()
+    /// The first action after the trigger's progress. Automations run in order of their ids, each with its actions in
+    /// sequence. `None` if all are done.
+    fn next_action<'a>(&self, context: &'a ActionContext) -> Option<NextAction<'a>> {
+        for automation in context.automations.iter().filter(|automation| automation.active) {
+            let id = automation.id.get();
+            let is_begun = id == self.automation;
+            // A begun automation continues even if its own actions changed the values that its filters compare.
+            let runs = is_begun || (id > self.automation && context.triggers(automation));
+            if !runs {
+                continue;
+            }
+            let done = if is_begun { self.action } else { 0 };
+            let index = usize::try_from(done).unwrap_or(usize::MAX);
+            if let Some(action) = automation.actions.get(index) {
+                return Some(NextAction {
+                    automation: automation.id,
+                    index,
+                    action,
+                });
+            }
+        }
+        None
     }
 }

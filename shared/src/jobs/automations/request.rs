@@ -17,11 +17,11 @@ impl Writer {
         &self,
         delivery: &Delivery,
     ) -> Result<Option<WebhookRequest>, StoreError> {
-        let places = subject::places(self.keys(), delivery.cause);
+        let record_keys = subject::record_keys(self.keys(), delivery.cause);
         let automation = self.keys().automation(delivery.automation);
-        let wanted = places.iter().chain([&automation]).cloned();
+        let wanted = record_keys.iter().chain([&automation]).cloned();
         let mut found = self.reader().table.get_many(wanted).await?;
-        let record = places.iter().find_map(|place| found.remove(place));
+        let record = record_keys.iter().find_map(|place| found.remove(place));
         let (Some(record), Some(item)) = (record, found.remove(&automation)) else {
             return Ok(None);
         };
@@ -33,7 +33,7 @@ impl Writer {
         };
         let subject = self.reader().subject(delivery.cause, Some(record)).await?;
         Ok(subject.map(|subject| WebhookRequest {
-            delivery: self.name(delivery),
+            delivery: self.delivery_id(delivery),
             url: notify.url.clone(),
             secret: notify.secret.clone(),
             method: notify.method,
@@ -57,7 +57,7 @@ impl Writer {
         }
         let called = subject.call.as_ref().map(|call| call.create_date);
         let mut body = json!({
-            "event": automation.what().to_string(),
+            "event": automation.trigger_event().to_string(),
             "instance": self.reader().instance().as_str(),
             "automation": automation.id,
             "at": delivery.at.or(called),

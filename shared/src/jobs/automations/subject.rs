@@ -24,8 +24,8 @@ pub struct Subject {
     pub meeting: Option<Meeting>,
 }
 
-/// The possible keys of the record that a fact is about.
-pub fn places(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
+/// The keys at which the record of a fact may be; only a call has several. At most one of them has an item.
+pub fn record_keys(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
     match cause {
         Cause::Call(id) => keys.call_places(id).into(),
         Cause::Lead(id, _) => vec![keys.lead(id)],
@@ -85,6 +85,7 @@ impl Reader {
         Ok(Some(subject.without_deleted()))
     }
 
+    /// A lead by id; `None` without an id or a lead.
     async fn lead_if_any(&self, id: Option<LeadId>) -> Result<Option<WholeLead>, StoreError> {
         match id {
             Some(id) => self.whole_lead(id).await,
@@ -92,6 +93,7 @@ impl Reader {
         }
     }
 
+    /// An opportunity by id; `None` without an id or an opportunity.
     async fn opportunity_if_any(&self, id: Option<OpportunityId>) -> Result<Option<Opportunity>, StoreError> {
         let Some(id) = id else { return Ok(None) };
         let record = self.opportunity(id).await?;
@@ -118,11 +120,11 @@ impl Subject {
     /// The user for whom an opportunity is created. The first of: the user of the call, of the meeting, of the
     /// opportunity, the lead's owner.
     pub fn user(&self) -> Option<UserId> {
-        let (call, opportunity) = (self.call.as_ref(), self.opportunity.as_ref());
-        let meeting = self.meeting.as_ref().and_then(|meeting| meeting.user_id);
-        let lead = self.lead.as_ref().and_then(|record| record.lead.owner);
-        let responsible = opportunity.map(|opportunity| opportunity.user);
-        call.map(|call| call.user).or(meeting).or(responsible).or(lead)
+        let of_call = self.call.as_ref().map(|call| call.user);
+        let of_meeting = self.meeting.as_ref().and_then(|meeting| meeting.user_id);
+        let of_opportunity = self.opportunity.as_ref().map(|opportunity| opportunity.user);
+        let owner = self.lead.as_ref().and_then(|record| record.lead.owner);
+        of_call.or(of_meeting).or(of_opportunity).or(owner)
     }
 
     /// The values that filters compare: those of the fact, else those of the records that it does not change.

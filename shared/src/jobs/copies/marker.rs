@@ -21,9 +21,13 @@ pub(super) struct StaleMarker {
     pub key: Key,
     pub lead: LeadId,
     pub version: u64,
+    /// Version whose copies are written; 0 for none.
     pub written: u64,
+    /// Time at which they were written, in Unix seconds.
     pub since: u64,
+    /// Version at which a record was unreadable; 0 for none.
     pub stuck: u64,
+    /// Whether the lead was deleted.
     pub deleted: bool,
     /// Identifies the last change that set it.
     pub set: Option<AttributeValue>,
@@ -33,7 +37,7 @@ impl StaleMarker {
     pub fn read(item: &Item) -> Result<Self, StoreError> {
         let key = key_of(item)?;
         let number = |name| item::number("notice", item, name);
-        let lead = key::noticed(&key).ok_or_else(|| item::corrupt("notice", "it names no lead"))?;
+        let lead = key::stale_marker_lead(&key).ok_or_else(|| item::corrupt("notice", "it names no lead"))?;
         let version = number("v")?;
         if version == 0 {
             return Err(item::corrupt("notice", "it has no version"));
@@ -50,8 +54,13 @@ impl StaleMarker {
         })
     }
 
+    /// Whether a record was unreadable since the marker was last set.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck > 0 && self.stuck == self.version
+    }
+
     /// The condition that it was not set again.
-    pub fn unchanged_marker(&self) -> Condition {
+    pub fn if_unchanged(&self) -> Condition {
         let (name, value) = ("v", self.version);
         Condition::Number { name, value }
     }
@@ -66,10 +75,9 @@ pub fn is_readable(item: &Item) -> bool {
 /// The kind of item that was unreadable, if a marker is stuck.
 #[must_use]
 pub fn stuck(item: &Item) -> Option<&str> {
-    let notice = StaleMarker::read(item).ok()?;
+    let marker = StaleMarker::read(item).ok()?;
     let kind = item.get(UNREADABLE).and_then(|kind| kind.as_s().ok());
-    let is_stuck = notice.stuck > 0 && notice.stuck == notice.version;
-    is_stuck.then(|| kind.map_or("lead", String::as_str))
+    marker.is_stuck().then(|| kind.map_or("lead", String::as_str))
 }
 
 /// The write that makes a stuck marker retry.
@@ -77,17 +85,18 @@ pub fn stuck(item: &Item) -> Option<&str> {
 /// # Errors
 /// [`StoreError::Corrupt`] if the marker cannot be decoded.
 pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
-    let notice = StaleMarker::read(item)?;
+    let marker = StaleMarker::read(item)?;
     let mut transaction = Transaction::default();
-    let free = Item::from([(STUCK.to_owned(), n(0))]);
-    transaction.update(notice.key.clone(), "v", 0, free, notice.unchanged_marker());
+    let not_stuck = Item::from([(STUCK.to_owned(), n(0))]);
+    transaction.update(marker.key.clone(), "v", 0, not_stuck, marker.if_unchanged());
     Ok(transaction)
 }
 
-/// Counts how long the oldest deleted lead has been waiting. Markers of earlier builds do not contain the time.
-pub(super) fn note_age(notices: &[Item], now: Timestamp) {
-    let deleted = notices.iter().filter(|notice| notice.contains_key(DELETED));
-    let marked = deleted.filter_map(|notice| item::number("notice", notice, MARKED_AT).ok());
+/// Notes in the job's counters how long the oldest deleted lead of these markers has been waiting for its erasure.
+/// Markers of earlier builds do not contain the time.
+pub(super) fn note_age(markers: &[Item], now: Timestamp) {
+    let deleted = markers.iter().filter(|marker| marker.contains_key(DELETED));
+    let marked = deleted.filter_map(|marker| item::number("notice", marker, MARKED_AT).ok());
     let Some(oldest) = marked.filter(|at| *at > 0).min() else {
         return;
     };

@@ -15,7 +15,7 @@ use table::{CommitError, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Transa
 /// Maximum bytes of one transaction, below DynamoDB's 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
-/// A lead with its record; `None` once it is deleted.
+/// A lead with the record to copy; `None` once it is deleted.
 type CopySource<'l> = (LeadId, Option<&'l LeadRecord>);
 
 /// Opportunities that are written in one transaction.
@@ -26,7 +26,9 @@ struct CopyBatch {
 }
 
 impl CopyBatch {
-    fn takes(&self, change: &Transaction) -> bool {
+    /// Whether a change fits into the transaction: within DynamoDB's limits, and without another write of the same
+    /// item.
+    fn has_room_for(&self, change: &Transaction) -> bool {
         self.transaction.len() + change.len() <= MAX_WRITES
             && self.transaction.bytes() + change.bytes() <= MAX_BYTES
             && !self.transaction.collides(change)
@@ -34,7 +36,8 @@ impl CopyBatch {
 }
 
 impl Writer {
-    /// Writes the copies of a lead. An unreadable one fails after the others are written.
+    /// Writes a lead's record into all of its opportunities. An unreadable opportunity fails after the others are
+    /// written.
     pub(super) async fn refresh_copies_of(
         &self,
         lead: LeadId,
@@ -50,11 +53,11 @@ impl Writer {
             let mut batch = CopyBatch::default();
             for (key, item) in self.table.reads().get_many(keys).await? {
                 let stored = OpportunityRecord::decode(item);
-                let change = stored.and_then(|stored| Ok((self.renewal(&stored, source)?, stored)));
+                let change = stored.and_then(|stored| Ok((self.copy_change(&stored, source)?, stored)));
                 match change {
                     Ok((None, _)) => {}
                     Ok((Some(change), stored)) => {
-                        if !batch.takes(&change) {
+                        if !batch.has_room_for(&change) {
                             self.write_batch(take(&mut batch), source, &mut unreadable)
                                 .await?;
                         }
@@ -69,7 +72,8 @@ impl Writer {
         unreadable.result()
     }
 
-    /// Writes opportunities together, or each alone if that is refused.
+    /// Writes opportunities in one transaction. If that is refused because of one of them, writes each alone. If it is
+    /// refused because the lead changed, writes nothing: the lead's marker was set again.
     async fn write_batch(
         &self,
         batch: CopyBatch,
@@ -79,10 +83,11 @@ impl Writer {
         if batch.members.len() > 1 {
             match self.table.commit(batch.transaction).await {
                 Ok(()) => return Ok(()),
-                // The lead changed, so its marker remains for the next round.
+                // The marker remains for the next round.
                 Err(CommitError::Refused(items)) if items.contains_key(&self.keys().lead(source.0)) => {
                     return Ok(());
                 }
+                // One of them changed or cannot be written, so each is written alone below.
                 Err(CommitError::Refused(_)) => {}
                 Err(CommitError::Store(error)) if error.lasting().is_some() => {}
                 Err(CommitError::Store(error)) => return Err(error),
@@ -95,17 +100,18 @@ impl Writer {
         Ok(())
     }
 
-    /// The write of the lead into an opportunity; `None` if it is current.
-    fn renewal(
+    /// The write of the lead into an opportunity, on condition that the lead is unchanged. `None` if the copy is
+    /// current or the opportunity has another lead.
+    fn copy_change(
         &self,
         stored: &OpportunityRecord,
         (lead, record): CopySource<'_>,
     ) -> Result<Option<Transaction>, StoreError> {
-        let fresh = OpportunitySnapshot::of(stored.opportunity.clone(), record);
-        if stored.opportunity.lead_id != Some(lead) || fresh == stored.value {
+        let current = OpportunitySnapshot::of(stored.opportunity.clone(), record);
+        if stored.opportunity.lead_id != Some(lead) || current == stored.value {
             return Ok(None);
         }
-        let mut transaction = stored.replace(self.keys(), fresh, stored.edited)?;
+        let mut transaction = stored.replace(self.keys(), current, stored.edited)?;
         transaction.check(self.keys().lead(lead), unchanged(record));
         Ok(Some(transaction))
     }
@@ -118,13 +124,13 @@ impl Writer {
     ) -> Result<(), StoreError> {
         let mut retry = self.reader().table.retry(Policy::CONFLICT, "refreshing a copy");
         let key = self.keys().opportunity(stored.opportunity.id);
-        while let Some(transaction) = self.renewal(&stored, source)? {
+        while let Some(transaction) = self.copy_change(&stored, source)? {
             match self.table.commit(transaction).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Refused(items)) => {
                     // If the lead changed, its marker remains for the next round.
-                    let item = items.get(&key).filter(|item| !item.is_empty());
-                    let Some(item) = item else { return Ok(()) };
+                    let newer = items.get(&key).filter(|item| !item.is_empty());
+                    let Some(item) = newer else { return Ok(()) };
                     stored = OpportunityRecord::decode(item)?;
                     retry.again().await?;
                 }

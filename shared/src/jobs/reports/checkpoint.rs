@@ -12,8 +12,8 @@ use crate::report::{Cube, ReportEntity};
 use crate::store::Writer;
 use crate::store::key::{self, Key};
 use crate::store::quarantine::as_read;
+use crate::store::reports::scan::ReportAccumulator;
 use crate::store::reports::stored::{days_of, encode_part};
-use crate::store::reports::walk::ReportAccumulator;
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -38,7 +38,7 @@ pub struct ScanCheckpoint {
     /// Time of its start, which is the time of its results.
     pub since: Timestamp,
     /// The reports to compute.
-    pub reports: Vec<Walked>,
+    pub reports: Vec<ScannedReport>,
     /// Sort key of the last added record.
     pub after: Option<String>,
     /// Numbers of the valid slices.
@@ -52,7 +52,7 @@ pub struct ScanCheckpoint {
 
 /// A report in a scan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Walked {
+pub struct ScannedReport {
     pub id: ReportId,
     /// Digest of query and zone.
     pub digest: String,
@@ -62,7 +62,7 @@ pub struct Walked {
 
 impl ScanCheckpoint {
     /// A scan not yet begun.
-    fn new(token: String, reports: Vec<Walked>, now: Timestamp) -> Self {
+    fn new(token: String, reports: Vec<ScannedReport>, now: Timestamp) -> Self {
         Self {
             token,
             since: now,
@@ -74,16 +74,15 @@ impl ScanCheckpoint {
         }
     }
 
-    /// The scan for those of its reports that are still due; `None` if there are none or it began too long
-    /// ago.
-    fn still(mut self, due: &[Walked], now: Timestamp) -> Option<Self> {
-        let same = |walked: &Walked| {
-            let is_it = |due: &Walked| (due.id, &due.digest) == (walked.id, &walked.digest);
-            due.iter().any(is_it)
-        };
-        self.reports.retain(same);
-        let fresh = now < self.since.plus_seconds(LIFETIME);
-        (fresh && !self.reports.is_empty()).then_some(self)
+    /// The scan restricted to those of its reports that are still due with the same query and zone. `None` if there are
+    /// none or the scan began too long ago.
+    fn restricted_to(mut self, due: &[ScannedReport], now: Timestamp) -> Option<Self> {
+        self.reports.retain(|report| {
+            due.iter()
+                .any(|due| due.id == report.id && due.digest == report.digest)
+        });
+        let is_recent = now < self.since.plus_seconds(LIFETIME);
+        (is_recent && !self.reports.is_empty()).then_some(self)
     }
 
     fn encode(&self) -> Item {
@@ -99,9 +98,12 @@ impl ScanCheckpoint {
     fn decode(item: &Item) -> Result<Self, StoreError> {
         let text = item.get(TEXT).and_then(|text| text.as_s().ok());
         let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
-        let walk: Self = serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))?;
+        let checkpoint: Self = serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))?;
         let version = item::number(KIND, item, "v")?;
-        Ok(Self { version, ..walk })
+        Ok(Self {
+            version,
+            ..checkpoint
+        })
     }
 
     /// Key of a slice's drafts.
@@ -111,18 +113,18 @@ impl ScanCheckpoint {
 }
 
 impl Writer {
-    /// Claims the scan for due reports. Without a scan, begins one for the first `most` reports. `None` if another
-    /// process has claimed the scan. A get and a transaction of one item.
-    pub(crate) async fn claim_walk(
+    /// Claims the scan for due reports: the stored one, or a new one of the first `max_reports` if there is none that
+    /// can be continued. `None` if another process has claimed the scan. A get and a transaction of one item.
+    pub(crate) async fn claim_scan(
         &self,
         entity: ReportEntity,
-        due: &[Walked],
-        most: usize,
+        due: &[ScannedReport],
+        max_reports: usize,
     ) -> Result<Option<ScanCheckpoint>, StoreError> {
         let (now, key) = (self.reader().environment.now(), self.keys().report_walk(entity));
         let stored = self.reader().table.get(&key).await?;
-        let before = stored.as_ref().and_then(|item| ScanCheckpoint::decode(item).ok());
-        let version = before.as_ref().map(|walk| walk.version);
+        let current = stored.as_ref().and_then(|item| ScanCheckpoint::decode(item).ok());
+        let version = current.as_ref().map(|checkpoint| checkpoint.version);
         let condition = match (version, &stored) {
             (Some(version), _) => Condition::Version(version),
             (None, Some(unreadable)) => {
@@ -132,52 +134,64 @@ impl Writer {
             }
             (None, None) => Condition::Absent,
         };
-        if before.as_ref().is_some_and(|walk| now < walk.claimed_until) {
+        if current
+            .as_ref()
+            .is_some_and(|checkpoint| now < checkpoint.claimed_until)
+        {
             return Ok(None);
         }
-        let begin = || {
-            let reports = due.iter().take(most).cloned().collect();
+        let new_scan = || {
+            let reports = due.iter().take(max_reports).cloned().collect();
             ScanCheckpoint::new(self.reader().environment.token(), reports, now)
         };
-        let mut walk = before.and_then(|walk| walk.still(due, now)).unwrap_or_else(begin);
-        walk.claimed_until = now.plus_seconds(CLAIM);
-        walk.version = version.unwrap_or(0);
-        Ok(self.put_walk(&key, &mut walk, condition).await?.then_some(walk))
+        let mut checkpoint = current
+            .and_then(|checkpoint| checkpoint.restricted_to(due, now))
+            .unwrap_or_else(new_scan);
+        checkpoint.claimed_until = now.plus_seconds(CLAIM);
+        checkpoint.version = version.unwrap_or(0);
+        Ok(self
+            .put_checkpoint(&key, &mut checkpoint, condition)
+            .await?
+            .then_some(checkpoint))
     }
 
-    /// Releases a claimed scan unchanged. Sums since the claim are lost.
-    pub(crate) async fn release_walk(
+    /// Writes the checkpoint without a claim, unless the claim was lost. Records read since the last saved slice are
+    /// read again.
+    pub(crate) async fn release_scan(
         &self,
         entity: ReportEntity,
-        walk: &ScanCheckpoint,
+        checkpoint: &ScanCheckpoint,
     ) -> Result<(), StoreError> {
-        let (key, mut walk) = (self.keys().report_walk(entity), walk.clone());
-        walk.claimed_until = self.reader().environment.now();
-        let condition = Condition::Version(walk.version);
-        self.put_walk(&key, &mut walk, condition).await.map(drop)
+        let (key, mut checkpoint) = (self.keys().report_walk(entity), checkpoint.clone());
+        checkpoint.claimed_until = self.reader().environment.now();
+        let condition = Condition::Version(checkpoint.version);
+        self.put_checkpoint(&key, &mut checkpoint, condition)
+            .await
+            .map(drop)
     }
 
-    /// Writes the sums of a slice up to record `after`, and releases the scan. Writes nothing if the claim
-    /// was lost.
+    /// Writes the sums of a slice up to record `after` as drafts, then the checkpoint that lists them, without a claim.
+    /// If the claim was lost, the checkpoint is not written and the drafts stay unused.
     pub(crate) async fn save_slice(
         &self,
         entity: ReportEntity,
-        mut walk: ScanCheckpoint,
-        tally: ReportAccumulator<'_>,
+        mut checkpoint: ScanCheckpoint,
+        accumulator: ReportAccumulator<'_>,
         after: Option<String>,
     ) -> Result<(), StoreError> {
-        let slice = walk.slice(walk.version);
-        for (walked, (_, cube)) in walk.reports.iter_mut().zip(tally.cubes) {
+        let slice = checkpoint.slice(checkpoint.version);
+        for (report, (_, cube)) in checkpoint.reports.iter_mut().zip(accumulator.cubes) {
             match cube {
-                Some(cube) => self.put_drafts(walked.id, &slice, walk.since, cube).await?,
-                None => walked.given_up = true,
+                Some(cube) => self.put_drafts(report.id, &slice, checkpoint.since, cube).await?,
+                None => report.given_up = true,
             }
         }
-        walk.slices.push(walk.version);
-        walk.after = after;
-        self.release_walk(entity, &walk).await
+        checkpoint.slices.push(checkpoint.version);
+        checkpoint.after = after;
+        self.release_scan(entity, &checkpoint).await
     }
 
+    /// Writes the sums of a report in a slice as items that expire. One put per [`DRAFT_SUMS`] sums.
     async fn put_drafts(
         &self,
         id: ReportId,
@@ -196,23 +210,23 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds the sums of the valid slices for a report to the given ones; `None` if they exceed `most` bytes of memory.
-    /// A query for each 1 MB. No query without saved slices.
+    /// The sums of a report in the whole scan: `cube`, those of the last slice, plus those of the saved slices. `None`
+    /// if they exceed `max_bytes` of memory. A query for each 1 MB. No query without saved slices.
     pub(crate) async fn with_slices(
         &self,
-        walk: &ScanCheckpoint,
+        checkpoint: &ScanCheckpoint,
         id: ReportId,
         mut cube: Cube,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Option<Cube>, StoreError> {
-        for number in &walk.slices {
-            let begins = key::report_slice_begins(&walk.slice(*number));
-            let mut pages = Pages::of(KeyRange::beginning(self.keys().report_drafts(id), begins));
+        for number in &checkpoint.slices {
+            let prefix = key::report_slice_begins(&checkpoint.slice(*number));
+            let mut pages = Pages::of(KeyRange::beginning(self.keys().report_drafts(id), prefix));
             while let Some(items) = pages.next(&self.reader().table).await? {
                 for item in &items {
                     cube.merge(days_of(item)?);
                 }
-                if cube.weight() > most {
+                if cube.weight() > max_bytes {
                     return Ok(None);
                 }
             }
@@ -220,28 +234,28 @@ impl Writer {
         Ok(Some(cube))
     }
 
-    /// Deletes the checkpoint after its results are stored.
-    pub(crate) async fn end_walk(
+    /// Deletes the checkpoint, unless the claim was lost.
+    pub(crate) async fn delete_checkpoint(
         &self,
         entity: ReportEntity,
-        walk: &ScanCheckpoint,
+        checkpoint: &ScanCheckpoint,
     ) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
-        let condition = Condition::Version(walk.version);
+        let condition = Condition::Version(checkpoint.version);
         transaction.delete(self.keys().report_walk(entity), condition);
         self.table.try_commit(transaction).await.map(drop)
     }
 
-    /// Writes the checkpoint with its next version. Returns whether the condition was met.
-    async fn put_walk(
+    /// Increments the checkpoint's version and writes it. Returns whether the condition was met.
+    async fn put_checkpoint(
         &self,
         key: &Key,
-        walk: &mut ScanCheckpoint,
+        checkpoint: &mut ScanCheckpoint,
         condition: Condition,
     ) -> Result<bool, StoreError> {
-        walk.version += 1;
+        checkpoint.version += 1;
         let mut transaction = Transaction::default();
-        transaction.put(key.clone(), walk.encode(), condition);
+        transaction.put(key.clone(), checkpoint.encode(), condition);
         self.table.try_commit(transaction).await
     }
 }

@@ -1,4 +1,5 @@
 //! Refresh of stored report results.
 
 pub(crate) mod checkpoint;
+mod head;
 pub(crate) mod refresh;

@@ -9,22 +9,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use crate::ids::ReportId;
 use crate::jobs::counters;
 use crate::jobs::instances::log_failure;
-use crate::jobs::reports::checkpoint::{ScanCheckpoint, Walked};
+use crate::jobs::reports::checkpoint::{ScanCheckpoint, ScannedReport};
 use crate::report::{Cube, Definition, ReportEntity};
-use crate::store::key::{Months, report_generation, report_part_name, report_version};
-use crate::store::quarantine::as_read;
+use crate::store::key::{report_part_name, report_version};
 use crate::store::reports::definition;
+use crate::store::reports::scan::ReportAccumulator;
 use crate::store::reports::stored::{Head, Part, digest_of, encode_part};
-use crate::store::reports::walk::ReportAccumulator;
 use crate::store::{Store, Writer};
 use crate::time::{Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item};
-use table::{Condition, MAX_WRITES, Transaction};
-use table::{KeyRange, MergeScan, Pages, key_of};
+use table::{KeyRange, MergeScan, key_of};
 
 /// Maximum age of a result in seconds.
 const LIFETIME: u32 = 6 * 60 * 60;
@@ -48,12 +45,13 @@ const MAX_PARTS: usize = 2_500;
 const WRITES: usize = 8;
 
 /// A due report with its stored result.
-struct Due {
-    definition: Definition,
+pub(super) struct Due {
+    pub(super) definition: Definition,
     digest: String,
-    /// The stored head, and its decoded form if it is readable.
-    stored: Option<Item>,
-    before: Option<Head>,
+    /// The item of the stored head.
+    pub(super) head_item: Option<Item>,
+    /// The stored head, if it is readable.
+    pub(super) head: Option<Head>,
 }
 
 /// Result of an instance's turn.
@@ -66,8 +64,9 @@ struct ReportTurn {
 }
 
 impl Due {
-    fn walked(&self) -> Walked {
-        Walked {
+    /// The report as an entry of a new scan.
+    fn to_scan(&self) -> ScannedReport {
+        ScannedReport {
             id: self.definition.id,
             digest: self.digest.clone(),
             given_up: false,
@@ -76,7 +75,7 @@ impl Due {
 }
 
 impl Store {
-    /// Refreshes the due reports of all instances, for at most 3 minutes. Returns their number.
+    /// Refreshes the due reports of all instances, for at most 3 minutes. Returns the number of stored results.
     ///
     /// # Errors
     /// The last [`StoreError`] if the table failed. The other instances are processed, and the next run does the rest.
@@ -84,24 +83,24 @@ impl Store {
         let until = self.environment.now().plus_seconds(RUN_SECONDS);
         // Starts at a random instance, because the last instances may have no turn in this run.
         let mut waiting: VecDeque<_> = self.open_instances_in_turn().await?.into();
-        let (mut done, mut failed) = (0, None);
+        let (mut stored, mut last_error) = (0, None);
         while let Some(instance) = waiting.pop_front() {
             // Boxed to keep the enclosing future small.
             match Box::pin(Writer::of_job(self, instance.clone()).refresh_reports(until)).await {
                 Ok(turn) => {
-                    done += turn.stored;
+                    stored += turn.stored;
                     waiting.extend(turn.more.then_some(instance));
                 }
                 Err(error) => {
                     log_failure(&instance, "reports", &error);
-                    failed = Some(error);
+                    last_error = Some(error);
                 }
             }
             if self.environment.now() >= until {
                 break;
             }
         }
-        failed.map_or(Ok(done), Err)
+        last_error.map_or(Ok(stored), Err)
     }
 }
 
@@ -129,7 +128,7 @@ impl Writer {
                 .or_default()
                 .push(due);
         }
-        let (mut all, mut failed) = (ReportTurn::default(), None);
+        let (mut all, mut last_error) = (ReportTurn::default(), None);
         for (entity, due) in by_entity {
             // An error in one entity's records does not stop the others.
             match self.refresh_entity(entity, &due, zone, until).await {
@@ -137,10 +136,10 @@ impl Writer {
                     all.stored += turn.stored;
                     all.more |= turn.more;
                 }
-                Err(error) => failed = Some(error),
+                Err(error) => last_error = Some(error),
             }
         }
-        failed.map_or(Ok(all), Err)
+        last_error.map_or(Ok(all), Err)
     }
 
     /// The reports' definitions. Unreadable definitions are logged and skipped.
@@ -170,29 +169,29 @@ impl Writer {
             .iter()
             .map(|definition| self.keys().report_head(definition.id));
         let mut heads = self.reader().table.get_many(heads).await?;
-        let mut found = Vec::new();
+        let mut due = Vec::new();
         for definition in definitions {
             let key = self.keys().report_head(definition.id);
-            let stored = heads.remove(&key);
+            let head_item = heads.remove(&key);
             let readable = |item| self.reader().readable_head(&key, item);
-            let before = stored.as_ref().and_then(readable);
+            let head = head_item.as_ref().and_then(readable);
             let digest = definition.question.digest(zone);
-            let fresh = before
+            let is_current = head
                 .as_ref()
                 .is_some_and(|head| head.digest == digest && now < head.generated_at.plus_seconds(LIFETIME));
-            if !fresh {
-                found.push(Due {
+            if !is_current {
+                due.push(Due {
                     definition,
                     digest,
-                    stored,
-                    before,
+                    head_item,
+                    head,
                 });
             }
         }
-        Ok(found)
+        Ok(due)
     }
 
-    /// Continues the scan of an entity, unless it is claimed.
+    /// Claims the scan of an entity and continues it by one slice. Does nothing if another process has claimed it.
     async fn refresh_entity(
         &self,
         entity: ReportEntity,
@@ -200,111 +199,124 @@ impl Writer {
         zone: Zone,
         until: Timestamp,
     ) -> Result<ReportTurn, StoreError> {
-        let reports: Vec<_> = due.iter().map(Due::walked).collect();
-        let Some(walk) = self.claim_walk(entity, &reports, MAX_REPORTS).await? else {
+        let reports: Vec<_> = due.iter().map(Due::to_scan).collect();
+        let Some(checkpoint) = self.claim_scan(entity, &reports, MAX_REPORTS).await? else {
             return Ok(ReportTurn::default());
         };
-        let turn = self.walk_slice(entity, walk.clone(), due, zone, until).await;
+        let turn = self
+            .scan_slice(entity, checkpoint.clone(), due, zone, until)
+            .await;
         match turn {
             Err(StoreError::Corrupt { key: kind, .. }) => {
-                // The slices are unusable, so the next run begins a new scan.
+                // A saved slice is unreadable, so the next run begins a new scan.
                 let key = self.keys().report_walk(entity);
                 self.reader()
                     .log_unreadable(&key, kind, "a scan for reports is aborted");
-                self.end_walk(entity, &walk).await?;
+                self.delete_checkpoint(entity, &checkpoint).await?;
                 Ok(ReportTurn::default())
             }
             Err(error) => {
                 // If this fails too, the claim expires.
-                let _ = self.release_walk(entity, &walk).await;
+                let _ = self.release_scan(entity, &checkpoint).await;
                 Err(error)
             }
             Ok(turn) => Ok(turn),
         }
     }
 
-    /// Runs one slice of a scan. After the last record, stores the results.
-    async fn walk_slice(
+    /// Scans records until the end or until the slice is large enough, `until` has passed or memory is short. Then
+    /// saves the slice, or after the last record stores the results. The turn has `more` if records or due reports are
+    /// left.
+    async fn scan_slice(
         &self,
         entity: ReportEntity,
-        walk: ScanCheckpoint,
+        checkpoint: ScanCheckpoint,
         due: &[Due],
         zone: Zone,
         until: Timestamp,
     ) -> Result<ReportTurn, StoreError> {
-        let of = |walked: &Walked| due.iter().find(|due| due.definition.id == walked.id);
-        let walked: Vec<_> = walk.reports.iter().filter_map(of).collect();
-        let mut tally = ReportAccumulator::new(walked.iter().map(|due| &due.definition.question), zone);
-        tally.leaves_out = true;
-        for ((_, cube), walked) in tally.cubes.iter_mut().zip(&walk.reports) {
-            *cube = cube.take().filter(|_| !walked.given_up);
+        // The claim keeps only reports that are due, so both lists have the same length and order.
+        let due_of = |report: &ScannedReport| due.iter().find(|due| due.definition.id == report.id);
+        let scanned: Vec<_> = checkpoint.reports.iter().filter_map(due_of).collect();
+        let mut accumulator =
+            ReportAccumulator::new(scanned.iter().map(|due| &due.definition.question), zone);
+        accumulator.skips_unreadable = true;
+        for ((_, cube), report) in accumulator.cubes.iter_mut().zip(&checkpoint.reports) {
+            if report.given_up {
+                *cube = None;
+            }
         }
-        let (mut after, partitions) = (walk.after.clone(), self.reader().records_of(entity));
+        let (mut after, partitions) = (checkpoint.after.clone(), self.reader().records_of(entity));
         let mut scan = MergeScan::new(KeyRange::of_each(partitions, after.as_ref(), None), CONCURRENCY);
         for pages in 1.. {
             let page = scan.next_page(&self.reader().table).await?;
-            after = tally.add_items(entity, page.unwrap_or_default())?.or(after);
-            for (key, kind) in tally.unreadable.drain(..) {
+            after = accumulator.add_items(entity, page.unwrap_or_default())?.or(after);
+            for (key, kind) in accumulator.unreadable.drain(..) {
                 self.reader()
                     .log_unreadable(&key, kind, "a record is left out of reports");
             }
             if !scan.has_more() {
                 break;
             }
-            tally.give_up_above(MAX_WEIGHT);
-            let over = self.reader().environment.now() >= until;
-            if over || pages >= SLICE_PAGES || tally.weight() > MAX_WEIGHT {
-                self.save_slice(entity, walk, tally, after).await?;
-                let (stored, more) = (0, true);
-                return Ok(ReportTurn { stored, more });
+            accumulator.abandon_above(MAX_WEIGHT);
+            let is_over = self.reader().environment.now() >= until;
+            if is_over || pages >= SLICE_PAGES || accumulator.memory_bytes() > MAX_WEIGHT {
+                self.save_slice(entity, checkpoint, accumulator, after).await?;
+                return Ok(ReportTurn {
+                    stored: 0,
+                    more: true,
+                });
             }
         }
-        let cubes = tally.cubes.into_iter().map(|(_, cube)| cube);
+        let cubes = accumulator.cubes.into_iter().map(|(_, cube)| cube);
         let stored = self
-            .store_results(&walk, walked.iter().copied().zip(cubes))
+            .store_results(&checkpoint, scanned.iter().copied().zip(cubes))
             .await?;
-        self.end_walk(entity, &walk).await?;
-        let more = walked.len() < due.len();
+        self.delete_checkpoint(entity, &checkpoint).await?;
+        let more = scanned.len() < due.len();
         Ok(ReportTurn { stored, more })
     }
 
-    /// Stores the results of a scan. Returns their number.
+    /// Stores the results of a scan, from the saved slices and the sums of the last one. A sum of `None` is too large.
+    /// Returns the number of stored results.
     async fn store_results<'d>(
         &self,
-        walk: &ScanCheckpoint,
-        last: impl Iterator<Item = (&'d Due, Option<Cube>)>,
+        checkpoint: &ScanCheckpoint,
+        last_slice: impl Iterator<Item = (&'d Due, Option<Cube>)>,
     ) -> Result<u64, StoreError> {
         let mut stored = 0;
-        for (due, mut cube) in last {
+        for (due, mut cube) in last_slice {
             if let Some(last) = cube {
                 let id = due.definition.id;
-                cube = self.with_slices(walk, id, last, MAX_WEIGHT).await?;
+                cube = self.with_slices(checkpoint, id, last, MAX_WEIGHT).await?;
             }
-            let one = u64::from(self.store_result(due, cube, walk.since).await?);
-            counters::count(|counters| counters.reports += one);
-            stored += one;
+            if self.store_result(due, cube, checkpoint.since).await? {
+                counters::count(|counters| counters.reports += 1);
+                stored += 1;
+            }
         }
         Ok(stored)
     }
 
-    /// Stores a result, or that it is too large. Returns false if another refresh was faster.
+    /// Writes the changed parts of a result and then its head. Of a `cube` of `None` or one with more than
+    /// [`MAX_PARTS`] parts, only the fact that it is too large is stored. Returns false if another refresh was faster.
     async fn store_result(
         &self,
         due: &Due,
         cube: Option<Cube>,
         since: Timestamp,
     ) -> Result<bool, StoreError> {
-        let (kept, generation) = self.kept(due).await?;
+        let (unaltered, generation) = self.unaltered_and_generation(due).await?;
         let version = report_version(generation, &self.reader().environment.token());
         let months = cube.map(|cube| cube.parts(PART_SUMS));
         let months = months.filter(|months| months.values().map(Vec::len).sum::<usize>() <= MAX_PARTS);
         let too_large = months.is_none();
         let parts = months.into_iter().flatten().flat_map(|(month, cubes)| {
             let cubes = cubes.into_iter().enumerate();
-            cubes.map(move |(at, cube)| (report_part_name(&month, at), cube))
+            cubes.map(move |(index, cube)| (report_part_name(&month, index), cube))
         });
         let writes = stream::iter(parts).map(async |(name, cube)| {
-            let part = self.write_part(due, &kept, (&name, &version), &cube).await?;
+            let part = self.write_part(due, &unaltered, (&name, &version), &cube).await?;
             Ok::<_, StoreError>((name, part))
         });
         let parts = writes.buffer_unordered(WRITES).try_collect().await?;
@@ -318,78 +330,45 @@ impl Writer {
         self.put_head(due, &head).await
     }
 
-    /// The stored parts that match the head, and the number of this refresh. A query of all parts, if there
-    /// are any.
-    async fn kept(&self, due: &Due) -> Result<(BTreeSet<String>, u64), StoreError> {
-        let Some(stored) = &due.stored else {
+    /// The sort keys of the stored parts that match the head, and the generation of this refresh: one more than the
+    /// head's. A query of all parts, if there is a head.
+    async fn unaltered_and_generation(&self, due: &Due) -> Result<(BTreeSet<String>, u64), StoreError> {
+        let Some(head_item) = &due.head_item else {
             return Ok((BTreeSet::new(), 1));
         };
         let reader = self.reader();
-        let (kept, latest) = reader.sound_parts(due.definition.id, due.before.as_ref()).await?;
-        let before = due.before.as_ref().map(|before| before.generation);
-        // Even with an unreadable head, earlier parts must be older than this refresh, or they are never
-        // deleted.
-        let before = before.unwrap_or_else(|| latest.max(item::number("report", stored, "v").unwrap_or(0)));
-        Ok((kept, before + 1))
+        let (unaltered, latest) = reader
+            .unaltered_parts(due.definition.id, due.head.as_ref())
+            .await?;
+        let current = match &due.head {
+            Some(head) => head.generation,
+            // Even with an unreadable head, earlier parts must be older than this refresh, or they are never deleted.
+            None => latest.max(item::number("report", head_item, "v").unwrap_or(0)),
+        };
+        Ok((unaltered, current + 1))
     }
 
-    /// Writes a part unless it is unchanged.
+    /// Writes a part under a key with its name and version, unless the stored part of this name is equal and
+    /// `unaltered` contains its sort key. Returns the new head's entry of the part.
     async fn write_part(
         &self,
         due: &Due,
-        kept: &BTreeSet<String>,
+        unaltered: &BTreeSet<String>,
         (name, version): (&str, &str),
         cube: &Cube,
     ) -> Result<Part, StoreError> {
         let item = encode_part(cube);
         let digest = digest_of(&item)?;
-        let before = due.before.as_ref().and_then(|before| before.parts.get(name));
-        let same = |before: &&Part| before.digest == digest && kept.contains(&before.key(name));
-        if let Some(same) = before.filter(same) {
-            return Ok(same.clone());
+        let stored = due.head.as_ref().and_then(|head| head.parts.get(name));
+        if let Some(part) = stored
+            && part.digest == digest
+            && unaltered.contains(&part.key(name))
+        {
+            return Ok(part.clone());
         }
         let key = self.keys().report_part(due.definition.id, name, version);
         self.table.put(&key, item).await?;
         let version = version.to_owned();
         Ok(Part { version, digest })
-    }
-
-    /// Replaces the head that was read, and deletes parts that the new one does not name.
-    async fn put_head(&self, due: &Due, head: &Head) -> Result<bool, StoreError> {
-        let id = due.definition.id;
-        let mut transaction = Transaction::default();
-        let condition = match (&due.before, &due.stored) {
-            (Some(before), _) => Condition::Version(before.generation),
-            (None, Some(unreadable)) => as_read(unreadable),
-            (None, None) => Condition::Absent,
-        };
-        transaction.put(self.keys().report_head(id), head.encode(), condition);
-        let written = self.table.try_commit(transaction).await?;
-        if written {
-            self.delete_unused_parts(id, head).await?;
-        }
-        Ok(written)
-    }
-
-    /// Deletes the parts that the written head does not name. Spares those of later generations: their refresh may still
-    /// be in progress. A concurrent refresh of the same or an earlier generation can no longer write its head.
-    async fn delete_unused_parts(&self, id: ReportId, head: &Head) -> Result<(), StoreError> {
-        let named: BTreeSet<_> = head.parts.iter().map(|(name, part)| part.key(name)).collect();
-        let mut pages = Pages::of(self.keys().report_parts(id, &Months::all()));
-        while let Some(mut keys) = pages.next_keys(&self.reader().table).await? {
-            keys.retain(|key| {
-                let is_old = report_generation(&key.sk).is_some_and(|number| number <= head.generation);
-                is_old && !named.contains(&key.sk)
-            });
-            for chunk in keys.chunks(MAX_WRITES) {
-                let mut transaction = Transaction::default();
-                for key in chunk {
-                    transaction.delete(key.clone(), Condition::Always);
-                }
-                // Never refused, because the deletions have no conditions.
-                self.table.try_commit(transaction).await?;
-            }
-        }
-        Ok(())
     }
 }

@@ -37,21 +37,23 @@ impl Lanes {
         self.lock().get(name).is_some_and(|lane| lane.is_slow(now))
     }
 
-    /// Takes a lane; `None` if another task of this process has it.
+    /// Takes a lane until the turn is dropped; `None` if another task of this process has it. Forgets lanes that are
+    /// neither served nor slow.
     #[must_use]
     pub fn take(&self, name: &str, now: Timestamp) -> Option<Turn> {
         let mut lanes = self.lock();
         lanes.retain(|_, lane| lane.busy || lane.is_slow(now));
         let lane = lanes.entry(name.to_owned()).or_default();
-        let slow = lane.is_slow(now);
-        if std::mem::replace(&mut lane.busy, true) {
+        if lane.busy {
             return None;
         }
+        lane.busy = true;
+        let is_slow = lane.is_slow(now);
         Some(Turn {
             lanes: self.clone(),
             name: name.to_owned(),
             began: now,
-            slow,
+            is_slow,
             late: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
         })
@@ -68,8 +70,10 @@ pub struct Turn {
     lanes: Lanes,
     name: String,
     began: Timestamp,
-    slow: bool,
+    is_slow: bool,
+    /// Whether a delivery was late.
     late: AtomicBool,
+    /// Number of deliveries that have begun and not ended.
     under_way: AtomicUsize,
 }
 
@@ -77,7 +81,7 @@ impl Turn {
     /// Maximum number of concurrent deliveries.
     #[must_use]
     pub fn at_once(&self) -> usize {
-        if self.slow { 1 } else { CONCURRENCY }
+        if self.is_slow { 1 } else { CONCURRENCY }
     }
 
     /// Whether a delivery was late, so no more may begin.
@@ -99,6 +103,7 @@ impl Turn {
 }
 
 impl Drop for Turn {
+    /// Frees the lane. It becomes slow if a delivery was late or is interrupted; otherwise it is no longer slow.
     fn drop(&mut self) {
         let late = self.is_over() || self.under_way.load(Ordering::Relaxed) > 0;
         if let Some(lane) = self.lanes.lock().get_mut(&self.name) {

@@ -7,7 +7,7 @@
 use super::days::RangeDays;
 use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::locate::Offset;
-use super::rank::Near;
+use super::rank::DayStart;
 use super::search::ScanSize;
 use super::totals::Totals;
 use super::walk::{BoardScan, Bounds, Entry};
@@ -24,62 +24,70 @@ use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer};
 use table::{KeyRange, Page, StoreError};
 
-/// Number of entries from which skipping costs more than reading the daily counts.
-const WORTH_RANKS: u64 = 500;
+/// The offset from which skipping entries costs more than reading the daily counts.
+const MIN_FAR_OFFSET: u64 = 500;
 
 /// Prefetched reads of a column.
 #[derive(Debug)]
 pub struct PrefetchedColumn {
-    /// Start of the page.
-    bookmark: Option<PageCursor>,
-    early: Option<Early>,
+    /// Start of the page, from the stored cursor.
+    cursor: Option<PageCursor>,
+    list: Option<PrefetchedEntries>,
 }
 
-/// A prefetched list, from the likely start of the page.
+/// A page of the column's list, from the likely start of the requested page.
 #[derive(Debug)]
-struct Early {
+struct PrefetchedEntries {
     range: KeyRange,
     page: Page,
 }
 
 impl Reader {
+    /// Prefetches the stored cursor of the page. In parallel, reads the first page of the list from the cached cursor,
+    /// if a caller with the hint needs a single list without further filters. A get and a query.
     pub(crate) async fn begin_column(
         &self,
         request: &BoardRequest,
         column: ColumnId,
-        guess: &PrefetchHint,
-        sight: Option<&VisibleLists>,
+        hint: &PrefetchHint,
+        visible: Option<&VisibleLists>,
     ) -> Result<PrefetchedColumn, StoreError> {
-        let walk = request.walk(&self.caller);
-        let first = guess.skipped(Some(request.page), request.limit) == 0;
-        let bookmark = async {
+        let cursor_key = request.cursor_key(&self.caller);
+        let is_first_page = hint.skipped(Some(request.page), request.limit) == 0;
+        let cursor = async {
             // Whether page 1 is the first depends on a setting that is not known yet.
             match request.page {
                 0 => Ok(None),
-                page => self.bookmark(&walk, page).await,
+                page => self.page_cursor(&cursor_key, page).await,
             }
         };
-        let begins = if first {
+        let likely_cursor = if is_first_page {
             Some(PageCursor::default())
         } else {
-            self.hints.pages.get(&walk.page(request.page))
+            self.hints.pages.get(&cursor_key.page(request.page))
         };
-        let list = sight.and_then(|sight| sight.only_list(request, column));
-        let early = async {
-            match (list, begins) {
-                (Some(list), Some(begins)) if !request.filtered => self
-                    .early(list, &begins, usize::from(request.limit))
+        let only_list = visible.and_then(|visible| visible.only_list(request, column));
+        let list = async {
+            match (only_list, likely_cursor) {
+                (Some(list), Some(cursor)) if !request.filtered => self
+                    .prefetch_list(list, &cursor, usize::from(request.limit))
                     .await
                     .map(Some),
                 _ => Ok(None),
             }
         };
-        let (bookmark, early) = tokio::try_join!(bookmark, early)?;
-        Ok(PrefetchedColumn { bookmark, early })
+        let (cursor, list) = tokio::try_join!(cursor, list)?;
+        Ok(PrefetchedColumn { cursor, list })
     }
 
-    async fn early(&self, list: BoardList, begins: &PageCursor, limit: usize) -> Result<Early, StoreError> {
-        let range = Bounds::new(begins, &TimeRange::default()).span(self, list);
+    /// Reads `limit` entries of a list from a cursor on. One query.
+    async fn prefetch_list(
+        &self,
+        list: BoardList,
+        cursor: &PageCursor,
+        limit: usize,
+    ) -> Result<PrefetchedEntries, StoreError> {
+        let range = Bounds::new(cursor, &TimeRange::default()).span(self, list);
         let page = self
             .table
             .query(KeyRange {
@@ -87,86 +95,97 @@ impl Reader {
                 ..range.clone()
             })
             .await?;
-        Ok(Early { range, page })
+        Ok(PrefetchedEntries { range, page })
     }
 
-    /// The needed totals, and the place of an offset: if the column's lists are merged, or the offset is distant.
+    /// The totals that the page needs, and the place of `far_offset` if daily counts can locate it. The totals are
+    /// empty if nothing needs them: they plan a merge of lists, compare a search with a scan, and show that an offset
+    /// is beyond the end.
     async fn counts_for(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
-        read: Option<Totals>,
-        far: Option<u64>,
+        prefetched: Option<Totals>,
+        far_offset: Option<u64>,
     ) -> Result<(Totals, Offset), StoreError> {
-        let read = read.filter(|totals| totals.serve(&asked.sight));
+        let prefetched = prefetched.filter(|totals| totals.serve(&asked.sight));
         // Daily counts cannot apply filters that need the records.
-        if let Some(offset) = far
+        if let Some(offset) = far_offset
             && !asked.filter.needs_records()
             && let Some(days) = RangeDays::to_locate(&asked.filter.created)
         {
-            return self.located(asked, column, read, (&days, offset)).await;
+            return self
+                .totals_and_offset(asked, column, prefetched, (&days, offset))
+                .await;
         }
-        let totals = match read {
-            None if far.is_some() || asked.sight.lists() > 1 || asked.request.searched => {
+        let needs_totals = far_offset.is_some() || asked.sight.lists() > 1 || asked.request.searched;
+        let totals = match prefetched {
+            Some(totals) => totals,
+            None if needs_totals => {
                 self.board_totals(asked.request, Some(column), &asked.sight)
                     .await?
             }
-            read => read.unwrap_or_default(),
+            None => Totals::default(),
         };
         Ok((totals, Offset::Unknown))
     }
 }
 
 impl Writer {
+    /// The page, with current leads. Reads the hits of a search if that costs less than the lists, otherwise the lists
+    /// from the cursor, the located offset, or the start of the column. `access` contains the viewer's actual
+    /// permissions and page base.
     pub(crate) async fn finish_column(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
-        truth: &PrefetchHint,
+        access: &PrefetchHint,
         start: PrefetchedBoard,
     ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
         let (request, markers) = (asked.request, start.markers);
-        let (bookmark, early) = start
+        let (cursor, prefetched_list) = start
             .column
-            .map_or((None, None), |start| (start.bookmark, start.early));
-        let skipped = truth.skipped(Some(request.page), request.limit);
-        let far = bookmark.is_none() && skipped >= WORTH_RANKS;
+            .map_or((None, None), |column| (column.cursor, column.list));
+        let skipped = access.skipped(Some(request.page), request.limit);
+        let is_far = cursor.is_none() && skipped >= MIN_FAR_OFFSET;
         let counts = self
             .reader
-            .counts_for(asked, column, start.totals, far.then_some(skipped));
+            .counts_for(asked, column, start.totals, is_far.then_some(skipped));
         let ((totals, offset), fresh) =
             tokio::try_join!(ReadBudget::in_time(counts), self.fresh(asked, &markers))?;
-        if far && skipped >= asked.most(column, &totals) {
+        if is_far && skipped >= asked.most(column, &totals) {
             return Ok(Vec::new());
         }
-        let (begins, skip) = match (bookmark, offset) {
+        // Reading starts at the cursor and skips that many opportunities.
+        let (cursor, skip) = match (cursor, offset) {
             _ if skipped == 0 => (PageCursor::default(), 0),
-            (Some(begins), _) => (begins, 0),
+            (Some(cursor), _) => (cursor, 0),
             (None, Offset::Unknown) => (PageCursor::at_offset(None), skipped),
-            (None, Offset::At(Near { after, skip })) => (PageCursor::at_offset(Some(after)), skip),
+            (None, Offset::At(DayStart { after, skip })) => (PageCursor::at_offset(Some(after)), skip),
             (None, Offset::Beyond) => return Ok(Vec::new()),
         };
-        let bounds = Bounds::new(&begins, &asked.filter.created);
+        let bounds = Bounds::new(&cursor, &asked.filter.created);
         let size = ScanSize {
             entries: asked.most(column, &totals),
             needed: Some(skipped.saturating_add(request.limit.into())),
         };
-        if let Some(mut hits) = ReadBudget::in_time(self.search_hits(asked, &fresh, size)).await? {
-            hits.retain(|hit| bounds.contain(&hit.place));
+        let page = if let Some(hits) = ReadBudget::in_time(self.search_hits(asked, &fresh, size)).await? {
+            let hits = hits.into_iter().filter(|hit| bounds.contain(&hit.place));
             let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-            let page = hits.into_iter().skip(skip).take(request.limit.into());
-            return self.shown(request, truth, &markers, page.collect(), begins).await;
-        }
-        let plan = match asked.sight.only_list(request, column) {
-            Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
-            None => asked.sight.plan(request, column, &totals),
+            hits.skip(skip).take(request.limit.into()).collect()
+        } else {
+            let plan = match asked.sight.only_list(request, column) {
+                Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
+                None => asked.sight.plan(request, column, &totals),
+            };
+            let mut scan = BoardScan::new(&self.reader, asked, &fresh, plan, &bounds);
+            if let Some(list) = prefetched_list {
+                scan.begin_with(&list.range, list.page)?;
+            }
+            ReadBudget::in_time(scan.page(skip, usize::from(request.limit))).await?
         };
-        let mut walk = BoardScan::new(&self.reader, asked, &fresh, plan, &bounds);
-        if let Some(early) = early {
-            walk.begin_with(&early.range, early.page)?;
-        }
-        let page = ReadBudget::in_time(walk.page(skip, usize::from(request.limit))).await?;
-        self.shown(request, truth, &markers, page, begins).await
+        self.finish_column_page(request, access, &markers, page, cursor)
+            .await
     }
 
     /// For a search, the leads with stale copies, because it compares the copy in every record. Otherwise none.
@@ -177,27 +196,29 @@ impl Writer {
         Ok(Fresh::default())
     }
 
-    /// The opportunities of a page with current leads. Stores the cursor of the next page concurrently.
-    async fn shown(
+    /// The opportunities of a page that began at `cursor`, with current leads. Stores the cursor of the next page
+    /// concurrently.
+    async fn finish_column_page(
         &self,
         request: &BoardRequest,
-        truth: &PrefetchHint,
+        access: &PrefetchHint,
         markers: &StaleMarkers,
         page: Vec<Entry>,
-        begins: PageCursor,
+        cursor: PageCursor,
     ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
         let ends = page.first().zip(page.last());
         let ends = ends.map(|(first, last)| (first.place.as_str(), last.place.as_str()));
-        let goes_on = begins.next(ends, page.len() == usize::from(request.limit));
+        let is_full = page.len() == usize::from(request.limit);
+        let next_cursor = cursor.next(ends, is_full);
         let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
         // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
-        let next = request.page.max(truth.page_base).saturating_add(1);
+        let next_page = request.page.max(access.page_base).saturating_add(1);
         // If the cursor cannot be stored, the page fails. Otherwise the next page would start at the end of an earlier
         // read and silently skip records created since (C-42).
-        let walk = request.walk(&self.reader.caller);
-        let remember = self.put_bookmark(&walk, next, goes_on);
+        let cursor_key = request.cursor_key(&self.reader.caller);
+        let put_cursor = self.put_page_cursor(&cursor_key, next_page, next_cursor);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();
-        tokio::try_join!(self.reader.refresh_snapshots(markers, &mut borrowed), remember)?;
+        tokio::try_join!(self.reader.refresh_snapshots(markers, &mut borrowed), put_cursor)?;
         Ok(cards)
     }
 }

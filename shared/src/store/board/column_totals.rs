@@ -47,10 +47,11 @@ impl Reader {
     /// [`StoreError`] if they cannot be read.
     pub async fn begin_column_totals(&self, funnel: FunnelId) -> Result<PrefetchedTotals, StoreError> {
         let request = BoardRequest::all_of(funnel);
-        let sight = VisibleLists::of(&self.hints.of(&self.caller.credentials), &request);
+        let hint = self.hints.of(&self.caller.credentials);
+        let visible = VisibleLists::of(&hint, &request);
         let totals = async {
-            match &sight {
-                Some(sight) => self.board_totals(&request, None, sight).await.map(Some),
+            match &visible {
+                Some(visible) => self.board_totals(&request, None, visible).await.map(Some),
                 None => Ok(None),
             }
         };
@@ -74,7 +75,7 @@ impl Writer {
     ) -> Result<Vec<ColumnSnapshots>, StoreError> {
         let request = BoardRequest::all_of(funnel.id);
         let columns = funnel.columns_in_order();
-        let Some(sight) = VisibleLists::of(&self.learn(viewer), &request) else {
+        let Some(sight) = VisibleLists::of(&self.cache_access(viewer), &request) else {
             return Ok(columns.into_iter().map(empty).collect());
         };
         let asked = Asked {
@@ -84,22 +85,21 @@ impl Writer {
             sight,
             budget: ReadBudget::of(viewer),
         };
-        let expected = start.totals.as_ref();
-        let read;
-        let totals = if let Some(totals) = expected.filter(|totals| totals.serve(&asked.sight)) {
-            totals
-        } else {
-            read = self.reader.board_totals(&request, None, &asked.sight).await?;
-            &read
+        // The prefetched totals suffice if the hint was right.
+        let prefetched = start.totals.as_ref().filter(|totals| totals.serve(&asked.sight));
+        let totals = match prefetched {
+            Some(totals) => totals,
+            None => &self.reader.board_totals(&request, None, &asked.sight).await?,
         };
-        let columns = columns
+        let reads = columns
             .into_iter()
             .map(|column| self.total_of(&asked, column, totals));
-        let columns: Vec<_> = columns.collect();
-        let columns = stream::iter(columns).buffered(CONCURRENCY).try_collect();
-        ReadBudget::in_time(columns).await
+        let reads: Vec<_> = reads.collect();
+        let in_order = stream::iter(reads).buffered(CONCURRENCY).try_collect();
+        ReadBudget::in_time(in_order).await
     }
 
+    /// A column with its visible total, without opportunities.
     async fn total_of(
         &self,
         asked: &Asked<'_>,
@@ -108,7 +108,7 @@ impl Writer {
     ) -> Result<ColumnSnapshots, StoreError> {
         let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
         if unclear > 0 {
-            sum.add(self.rest(asked, column, totals).await?);
+            sum.add(self.unclear_sum(asked, column, totals).await?);
         }
         Ok(ColumnSnapshots {
             count: u64::try_from(sum.count).unwrap_or_default(),

@@ -8,7 +8,7 @@ use futures_util::future::try_join_all;
 use super::Asked;
 use super::days::{DayPart, RangeDays};
 use super::lists::QueryPlan;
-use super::rank::Ranks;
+use super::rank::DailyCounts;
 use super::totals::{Sum, Totals};
 use super::walk::Bounds;
 use crate::ids::ColumnId;
@@ -26,21 +26,23 @@ const FEW_ENTRIES: u64 = 100;
 const ENTRIES_PER_QUERY: u64 = 7;
 
 impl Reader {
-    /// The days with the counts to use for a column; `None` if its entries must be read, or cost less.
-    pub(super) fn worth_days(
+    /// The days whose counts give the totals of a column in the requested range of creation dates. `None` if there is
+    /// no such filter or the entries must be read, or if reading the entries costs less.
+    pub(super) fn days_to_count(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
         (totals, plan): (&Totals, &QueryPlan),
     ) -> Option<RangeDays> {
         let filter = asked.filter;
-        if filter.is_empty() || filter.needs_records() || !self.settled.has(Format::DAY_VALUES) {
+        if filter.is_empty() || filter.needs_records() || !self.known_format.has(Format::DAY_VALUES) {
             return None;
         }
         let days = RangeDays::of(&filter.created)?;
         let queries = (plan.read_whole().len() * days.parts.len()) as u64;
-        let few = days.number(self.environment.now()) + queries * ENTRIES_PER_QUERY;
-        (asked.most(column, totals) > few.max(FEW_ENTRIES)).then_some(days)
+        // The cost of the days and of their parts, as a number of entries.
+        let cost = days.number(self.environment.now()) + queries * ENTRIES_PER_QUERY;
+        (asked.most(column, totals) > cost.max(FEW_ENTRIES)).then_some(days)
     }
 
     /// Number and value of the requested opportunities of a column that were created on these days and parts of days.
@@ -52,13 +54,13 @@ impl Reader {
         plan: &QueryPlan,
         days: &RangeDays,
     ) -> Result<Sum, StoreError> {
-        let restricted = self.restricted_ranks(asked, column, totals, days);
+        let restricted = self.restricted_daily_counts(asked, column, totals, days);
         let (items, restricted, parts) = tokio::try_join!(
-            self.rank_items(asked, column, days),
+            self.daily_count_items(asked, column, days),
             restricted,
-            self.parts(asked, plan, &days.parts)
+            self.sums_of_parts(asked, plan, &days.parts)
         )?;
-        let mut sum = Ranks::of(asked, column, &items, &restricted)?.sum();
+        let mut sum = DailyCounts::of(asked, column, &items, &restricted)?.sum();
         for (_, part) in parts {
             sum.add(part);
         }
@@ -66,8 +68,8 @@ impl Reader {
     }
 
     /// The sums of the entries in the parts of days, each with a moment of its day. The sum of a part outside the range
-    /// is negative.
-    pub(super) async fn parts(
+    /// is negative, because its day is counted whole. One query or more for each part and list.
+    pub(super) async fn sums_of_parts(
         &self,
         asked: &Asked<'_>,
         plan: &QueryPlan,
@@ -77,11 +79,12 @@ impl Reader {
         let reads = parts.iter().flat_map(|part| {
             lists
                 .iter()
-                .map(move |list| self.sum_of_part(asked, list.list, part))
+                .map(move |list_part| self.sum_of_part(asked, list_part.list, part))
         });
         Ok(try_join_all(reads).await?.into_iter().flatten().collect())
     }
 
+    /// The signed sum of a list's requested and visible entries in a part of a day.
     async fn sum_of_part(
         &self,
         asked: &Asked<'_>,

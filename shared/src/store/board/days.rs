@@ -41,46 +41,51 @@ impl RangeDays {
         let mut parts = Vec::new();
         let (mut oldest, mut newest) = (None, None);
         if let Some(from) = from {
-            let begins = day_start(from);
-            let (outside, within) = ((begins, from - 1), (from, begins + DAY_MILLIS - 1));
-            let is_whole = choose(&mut parts, outside, within)?;
-            oldest = Some(if is_whole { begins } else { begins + DAY_MILLIS });
+            let day = day_start(from);
+            let (outside, within) = ((day, from - 1), (from, day + DAY_MILLIS - 1));
+            let is_whole = add_shorter_part(&mut parts, outside, within)?;
+            oldest = Some(if is_whole { day } else { day + DAY_MILLIS });
         }
         if let Some(until) = until {
-            let begins = day_start(until);
-            let (outside, within) = ((until + 1, begins + DAY_MILLIS - 1), (begins, until));
-            let is_whole = choose(&mut parts, outside, within)?;
-            newest = Some(if is_whole { begins } else { begins - DAY_MILLIS });
+            let day = day_start(until);
+            let (outside, within) = ((until + 1, day + DAY_MILLIS - 1), (day, until));
+            let is_whole = add_shorter_part(&mut parts, outside, within)?;
+            newest = Some(if is_whole { day } else { day - DAY_MILLIS });
         }
-        let ends = from.zip(until);
-        let in_one_day = ends.filter(|(from, until)| day_start(*from) == day_start(*until));
-        let is_small = in_one_day.is_some_and(|(from, until)| until - from < DAY_MILLIS / 2);
-        let is_empty = oldest.zip(newest).is_some_and(|(oldest, newest)| oldest > newest);
-        if is_small || is_empty {
+        if let (Some(from), Some(until)) = (from, until) {
+            let is_in_one_day = day_start(from) == day_start(until);
+            if is_in_one_day && until - from < DAY_MILLIS / 2 {
+                return None;
+            }
+        }
+        let has_no_whole_day = oldest.zip(newest).is_some_and(|(oldest, newest)| oldest > newest);
+        if has_no_whole_day {
             return None;
         }
-        let time = |millis: Option<i64>| match millis {
+        // A missing bound stays missing; a bound that is no valid time makes the result `None`.
+        let valid_time = |millis: Option<i64>| match millis {
             Some(millis) => Timestamp::from_unix_millis(millis).map(Some),
             None => Some(None),
         };
         Some(Self {
-            newest: time(newest)?,
-            oldest: time(oldest)?,
+            newest: valid_time(newest)?,
+            oldest: valid_time(oldest)?,
             parts,
         })
     }
 
-    /// The days of a range with its first day counted whole, to locate offsets. Pages end at the start of the range
-    /// anyway.
+    /// The days of a range to locate offsets, which are counted from the newest opportunity. The first day of the range
+    /// is counted whole: its entries before the range are the oldest, so they precede no requested one. Conditions for
+    /// `None` are those of [`of`](Self::of).
     pub fn to_locate(range: &TimeRange) -> Option<Self> {
-        let from = range.from.map(|from| day_start(from.unix_millis()));
+        let first_day = range.from.map(|from| day_start(from.unix_millis()));
         Self::of(&TimeRange {
-            from: from.and_then(Timestamp::from_unix_millis),
+            from: first_day.and_then(Timestamp::from_unix_millis),
             ..*range
         })
     }
 
-    /// The number of days that are counted whole.
+    /// The number of days that are counted whole, up to `now` if the range has no end.
     pub fn number(&self, now: Timestamp) -> u64 {
         let Some(oldest) = self.oldest else {
             return MANY_DAYS;
@@ -103,7 +108,7 @@ impl RangeDays {
 
 /// Adds the shorter part of a day to `parts` and returns whether the day is counted whole. Bounds are inclusive, in
 /// Unix milliseconds. `None` if a bound is no valid time.
-fn choose(parts: &mut Vec<DayPart>, outside: (i64, i64), within: (i64, i64)) -> Option<bool> {
+fn add_shorter_part(parts: &mut Vec<DayPart>, outside: (i64, i64), within: (i64, i64)) -> Option<bool> {
     let length = |(from, until): (i64, i64)| until - from + 1;
     let is_whole = length(outside) <= length(within);
     let (from, until) = if is_whole { outside } else { within };
@@ -118,6 +123,7 @@ fn choose(parts: &mut Vec<DayPart>, outside: (i64, i64), within: (i64, i64)) -> 
     Some(is_whole)
 }
 
+/// The start of the UTC day of a moment, both in Unix milliseconds.
 fn day_start(millis: i64) -> i64 {
     millis.div_euclid(DAY_MILLIS) * DAY_MILLIS
 }

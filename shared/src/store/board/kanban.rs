@@ -29,6 +29,8 @@ use table::{Pages, key_of};
 pub const CONCURRENCY: usize = 50;
 
 impl Writer {
+    /// All columns of the funnel in their order, with current leads. `asked` is `None` if the viewer sees none of the
+    /// requested opportunities; then all columns are empty.
     pub(crate) async fn finish_kanban(
         &self,
         asked: Option<Asked<'_>>,
@@ -55,21 +57,27 @@ impl Writer {
         };
         let read = async {
             if let Some(hits) = self.search_hits(&asked, &fresh, size).await? {
-                return Ok(by_column(columns, hits, asked.request.limit.into()));
+                return Ok(columns_of_hits(columns, hits, asked.request.limit.into()));
             }
-            let columns = columns
+            let reads = columns
                 .into_iter()
                 .map(|column| self.column(&asked, &fresh, column, &totals));
-            let columns: Vec<_> = columns.collect();
-            let columns = stream::iter(columns).buffered(CONCURRENCY);
-            columns.try_collect::<Vec<_>>().await
+            let reads: Vec<_> = reads.collect();
+            stream::iter(reads)
+                .buffered(CONCURRENCY)
+                .try_collect::<Vec<_>>()
+                .await
         };
-        let mut columns = ReadBudget::in_time(read).await?;
-        let mut cards: Vec<_> = columns.iter_mut().flat_map(|column| &mut column.cards).collect();
-        self.reader.refresh_snapshots(&start.markers, &mut cards).await?;
-        Ok(columns)
+        let mut board = ReadBudget::in_time(read).await?;
+        let mut snapshots: Vec<_> = board.iter_mut().flat_map(|column| &mut column.cards).collect();
+        self.reader
+            .refresh_snapshots(&start.markers, &mut snapshots)
+            .await?;
+        Ok(board)
     }
 
+    /// A column with its count, value and newest opportunities. The count comes from daily counts, from all entries
+    /// if other filters need them, or from the totals.
     async fn column(
         &self,
         asked: &Asked<'_>,
@@ -78,42 +86,57 @@ impl Writer {
         totals: &Totals,
     ) -> Result<ColumnSnapshots, StoreError> {
         let plan = asked.sight.plan(asked.request, column.id, totals);
-        if let Some(days) = self.reader.worth_days(asked, column.id, (totals, &plan)) {
-            return self.dated(asked, fresh, column, totals, &plan, &days).await;
+        if let Some(days) = self.reader.days_to_count(asked, column.id, (totals, &plan)) {
+            return self
+                .column_by_days(asked, fresh, column, totals, &plan, &days)
+                .await;
         }
         if !asked.filter.is_empty() {
-            return self.counted(asked, fresh, column, &plan).await;
+            return self.column_by_entries(asked, fresh, column, &plan).await;
         }
+        self.column_by_totals(asked, fresh, column, totals, plan).await
+    }
+
+    /// A column whose count and value come from the totals. Reads its restricted totals only if the other totals do not
+    /// determine the visible number.
+    async fn column_by_totals(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        column: &Column,
+        totals: &Totals,
+        plan: QueryPlan,
+    ) -> Result<ColumnSnapshots, StoreError> {
         let limit = usize::from(asked.request.limit);
         let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
-        let mut rest = None;
+        let mut unclear_sum = None;
         if sum.count == 0 && unclear > 0 {
             // The viewer may see nothing of the column, so the restricted totals are read before its list.
-            rest = Some(self.rest(asked, column, totals).await?);
+            unclear_sum = Some(self.unclear_sum(asked, column, totals).await?);
         }
-        if sum.count == 0 && rest.unwrap_or_default().count == 0 {
+        if sum.count == 0 && unclear_sum.unwrap_or_default().count == 0 {
             return Ok(empty(column));
         }
-        let mut walk = BoardScan::new(&self.reader, asked, fresh, plan, &Bounds::default());
-        let full = usize::try_from(sum.count + unclear).unwrap_or_default() >= limit;
-        let rest = async {
-            match rest {
-                Some(rest) => Ok(rest),
-                None if unclear > 0 && full => self.rest(asked, column, totals).await,
+        let mut scan = BoardScan::new(&self.reader, asked, fresh, plan, &Bounds::default());
+        // A page that is not full contains all visible opportunities, and needs no totals.
+        let may_be_full = usize::try_from(sum.count + unclear).unwrap_or_default() >= limit;
+        let unclear_sum = async {
+            match unclear_sum {
+                Some(sum) => Ok(sum),
+                None if unclear > 0 && may_be_full => self.unclear_sum(asked, column, totals).await,
                 None => Ok(Sum::default()),
             }
         };
-        let (page, rest) = tokio::try_join!(walk.page(0, limit), rest)?;
+        let (page, unclear_sum) = tokio::try_join!(scan.page(0, limit), unclear_sum)?;
         if page.len() < limit {
-            // The page contains all visible opportunities of the column, so it also determines the counts.
-            return Ok(Counted::all(page).column(column));
+            return Ok(EntrySum::of(page).column(column));
         }
-        sum.add(rest);
-        Ok(summed(column, sum, page))
+        sum.add(unclear_sum);
+        Ok(column_of(column, sum, page))
     }
 
-    /// A column whose totals are counted by days.
-    async fn dated(
+    /// A column whose count and value come from daily counts and the parts of days.
+    async fn column_by_days(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
@@ -124,17 +147,19 @@ impl Writer {
     ) -> Result<ColumnSnapshots, StoreError> {
         let limit = usize::from(asked.request.limit);
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
-        let mut walk = BoardScan::new(&self.reader, asked, fresh, plan.clone(), &bounds);
+        let mut scan = BoardScan::new(&self.reader, asked, fresh, plan.clone(), &bounds);
         let sum = self.reader.sum_of_days(asked, column.id, totals, plan, days);
-        let (page, sum) = tokio::try_join!(walk.page(0, limit), sum)?;
+        let (page, sum) = tokio::try_join!(scan.page(0, limit), sum)?;
         if page.len() < limit {
-            return Ok(Counted::all(page).column(column));
+            // A page that is not full contains all requested opportunities.
+            return Ok(EntrySum::of(page).column(column));
         }
-        Ok(summed(column, sum, page))
+        Ok(column_of(column, sum, page))
     }
 
-    /// The visible part of a column's restricted opportunities, except those in [`Totals::seen`].
-    pub(super) async fn rest(
+    /// The visible part of the restricted opportunities that [`Totals::seen`] leaves unclear. Reads the restricted
+    /// totals of the column.
+    pub(super) async fn unclear_sum(
         &self,
         asked: &Asked<'_>,
         column: &Column,
@@ -142,50 +167,56 @@ impl Writer {
     ) -> Result<Sum, StoreError> {
         let restricted = self.reader.seen_restricted(asked, column.id, totals).await?;
         let mut sum = Sum::default();
-        for RestrictedTotal { class, sum: own } in restricted {
+        for RestrictedTotal {
+            class,
+            sum: restricted,
+        } in restricted
+        {
+            // Otherwise `Totals::seen` contains them.
             if asked.sight.is_of_all_users() || !asked.viewer.passes_restrictions(class.user) {
-                sum.add(own);
+                sum.add(restricted);
             }
         }
         Ok(sum)
     }
 
-    /// A column whose totals are counted from its records.
-    async fn counted(
+    /// A column whose count and value come from reading all of its entries. The lists of the plan are read in parallel.
+    async fn column_by_entries(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         column: &Column,
         plan: &QueryPlan,
     ) -> Result<ColumnSnapshots, StoreError> {
-        let parts: Vec<_> = plan
-            .read_whole()
-            .iter()
-            .map(|part| self.counted_part(asked, fresh, part.list))
+        let lists = plan.read_whole().iter();
+        let reads: Vec<_> = lists
+            .map(|part| self.sum_of_list(asked, fresh, part.list))
             .collect();
-        let parts: Vec<_> = stream::iter(parts)
+        let sums: Vec<_> = stream::iter(reads)
             .buffer_unordered(CONCURRENCY)
             .try_collect()
             .await?;
-        let mut all = Counted::default();
-        for part in parts {
-            all.count += part.count;
-            all.cents += part.cents;
-            all.newest.extend(part.newest);
+        let mut all = EntrySum::default();
+        for sum in sums {
+            all.count += sum.count;
+            all.cents += sum.cents;
+            all.newest.extend(sum.newest);
         }
         all.newest.sort_unstable_by(|a, b| a.place.cmp(&b.place));
         all.newest.truncate(usize::from(asked.request.limit));
         Ok(all.column(column))
     }
 
-    async fn counted_part(
+    /// Number, value and newest of a list's requested and visible entries. Reads the whole list, and for a search the
+    /// current leads of stale copies.
+    async fn sum_of_list(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         list: BoardList,
-    ) -> Result<Counted, StoreError> {
+    ) -> Result<EntrySum, StoreError> {
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
-        let mut counted = Counted::default();
+        let mut sum = EntrySum::default();
         let mut pages = Pages::of(bounds.span(&self.reader, list));
         let read = |span| asked.budget.query(&self.reader.table, span);
         while let Some(page) = pages.next_with(read).await? {
@@ -202,16 +233,17 @@ impl Writer {
                 let place = key_of(item)?.sk;
                 if asked.admits(&card) {
                     let card = Box::new(card);
-                    counted.add(Entry { place, card }, usize::from(asked.request.limit));
+                    sum.add(Entry { place, card }, usize::from(asked.request.limit));
                 }
             }
         }
-        Ok(counted)
+        Ok(sum)
     }
 }
 
-/// A column with this sum and the start of its list. The count is at least the number of shown opportunities.
-fn summed(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
+/// A column with this sum and the first page of its list. The count is at least the number of shown opportunities,
+/// because sum and page are read concurrently.
+fn column_of(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
     ColumnSnapshots {
         count: u64::try_from(sum.count)
             .unwrap_or_default()
@@ -224,19 +256,21 @@ fn summed(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
 
 /// Number and value of the requested entries of a list, and the newest of them.
 #[derive(Debug, Default)]
-struct Counted {
+struct EntrySum {
     count: u64,
     cents: i128,
     newest: Vec<Entry>,
 }
 
-impl Counted {
-    fn all(entries: Vec<Entry>) -> Self {
+impl EntrySum {
+    /// The sum of these entries, all of which are shown.
+    fn of(entries: Vec<Entry>) -> Self {
         let limit = entries.len();
-        entries.into_iter().fold(Self::default(), |mut counted, entry| {
-            counted.add(entry, limit);
-            counted
-        })
+        let mut sum = Self::default();
+        for entry in entries {
+            sum.add(entry, limit);
+        }
+        sum
     }
 
     fn column(self, column: &Column) -> ColumnSnapshots {
@@ -248,6 +282,7 @@ impl Counted {
         }
     }
 
+    /// Counts an entry, and keeps it if fewer than `limit` are kept. Entries are added newest first.
     fn add(&mut self, entry: Entry, limit: usize) {
         self.count += 1;
         self.cents += i128::from(entry.card.opportunity.value.get());
@@ -257,20 +292,20 @@ impl Counted {
     }
 }
 
-/// The columns with the counts of these opportunities, each with its first `limit`.
-fn by_column(columns: Vec<&Column>, hits: Vec<Entry>, limit: usize) -> Vec<ColumnSnapshots> {
-    let mut found = BTreeMap::<_, Counted>::new();
+/// The columns with the counts of the hits of a search, which are sorted newest first. Each shows its first `limit`.
+fn columns_of_hits(columns: Vec<&Column>, hits: Vec<Entry>, limit: usize) -> Vec<ColumnSnapshots> {
+    let mut sums = BTreeMap::<_, EntrySum>::new();
     for hit in hits {
-        let column = found.entry(hit.card.opportunity.crm_column).or_default();
-        column.add(hit, limit);
+        let sum = sums.entry(hit.card.opportunity.crm_column).or_default();
+        sum.add(hit, limit);
     }
     let columns = columns.into_iter();
     columns
-        .map(|column| found.remove(&column.id).unwrap_or_default().column(column))
+        .map(|column| sums.remove(&column.id).unwrap_or_default().column(column))
         .collect()
 }
 
 /// A column without opportunities.
 pub fn empty(column: &Column) -> ColumnSnapshots {
-    Counted::default().column(column)
+    EntrySum::default().column(column)
 }

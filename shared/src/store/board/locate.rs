@@ -1,14 +1,15 @@
 //! The place of an offset in a column, by daily counts.
 //!
 //! The latest days are read together with the totals. If the offset is not among them, the counts are read on from the
-//! nearer end until its day is complete. The totals state how many opportunities there are, so an offset in the older half
-//! is counted from the oldest day. This rests on two reads, so the totals must have the same version after the second one.
+//! nearer end until its day is complete. The totals state how many opportunities there are, so an offset in the older
+//! half is counted from the oldest day. This rests on two reads, so the totals must have the same version after the
+//! second one.
 
 use std::collections::BTreeSet;
 
 use super::Asked;
 use super::days::RangeDays;
-use super::rank::{Near, NearerEnd, Ranks};
+use super::rank::{ColumnEnd, DailyCounts, DayStart};
 use super::totals::Totals;
 use crate::ids::ColumnId;
 use crate::store::Reader;
@@ -17,7 +18,8 @@ use table::{KeyRange, PAGE, Page, StoreError, key_of};
 
 /// Daily counts of the first read: with few users, those of some weeks.
 const FIRST_READ: usize = 24;
-/// Counts from the oldest day while totals change, before it is counted from the newest one.
+/// Attempts to count from the oldest day that fail because the totals change. After these, days are counted from the
+/// newest one.
 const ATTEMPTS: u32 = 2;
 
 /// The place of a page that is requested without its predecessor.
@@ -25,103 +27,112 @@ const ATTEMPTS: u32 = 2;
 pub enum Offset {
     /// It was not located.
     Unknown,
-    At(Near),
+    At(DayStart),
     /// There are fewer opportunities.
     Beyond,
 }
 
 impl Offset {
-    fn of(near: Option<Near>) -> Self {
-        near.map_or(Self::Beyond, Self::At)
+    fn of(start: Option<DayStart>) -> Self {
+        start.map_or(Self::Beyond, Self::At)
     }
 }
 
 impl Reader {
-    /// Locates an offset, and returns the totals. A viewer subject to restrictions reads the counts of all days.
-    pub(super) async fn located(
+    /// The totals (`prefetched` ones, or else read) and the place of an offset by daily counts. A viewer subject to
+    /// restrictions reads the counts of all days, because the totals do not state how many opportunities are visible.
+    /// Otherwise days are read from the nearer end until they contain the offset.
+    pub(super) async fn totals_and_offset(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
-        read: Option<Totals>,
+        prefetched: Option<Totals>,
         (days, offset): (&RangeDays, u64),
     ) -> Result<(Totals, Offset), StoreError> {
-        let reading = self.rank_page(asked, self.rank_span(asked, column, days), NearerEnd::Newest);
-        let counting = async {
-            match read {
-                Some(read) => Ok(read),
+        let range = self.daily_counts_range(asked, column, days);
+        let newest_counts = self.daily_counts_page(asked, range, ColumnEnd::Newest);
+        let totals = async {
+            match prefetched {
+                Some(totals) => Ok(totals),
                 None => self.board_totals(asked.request, Some(column), &asked.sight).await,
             }
         };
-        let (latest, mut totals) = tokio::try_join!(reading, counting)?;
-        let mut first = Some(latest);
+        let (newest_page, mut totals) = tokio::try_join!(newest_counts, totals)?;
+        let mut first_page = Some(newest_page);
         let mut attempts = if asked.can_count_back() { ATTEMPTS } else { 0 };
         loop {
-            let most = asked.most(column, &totals);
-            if offset >= most {
+            let count = asked.most(column, &totals);
+            if offset >= count {
                 return Ok((totals, Offset::Beyond));
             }
             if totals.seen(asked, column).unclear > 0 {
-                let ranks = self.ranks(asked, column, &totals, days, first).await?;
-                return Ok((totals, Offset::of(ranks.near(NearerEnd::Newest, offset, false))));
+                let daily_counts = self
+                    .daily_counts(asked, column, &totals, days, first_page)
+                    .await?;
+                let start = daily_counts.day_of_offset(ColumnEnd::Newest, offset, false);
+                return Ok((totals, Offset::of(start)));
             }
-            let is_long = first.as_ref().is_none_or(|first| first.more);
-            if attempts == 0 || !is_long || offset < most / 2 {
-                let from = (NearerEnd::Newest, offset, first);
-                let near = self.near(asked, column, (&totals, days), from).await?;
-                return Ok((totals, Offset::of(near)));
+            let has_more_days = first_page.as_ref().is_none_or(|page| page.more);
+            if attempts == 0 || !has_more_days || offset < count / 2 {
+                let from = (ColumnEnd::Newest, offset, first_page);
+                let start = self.locate_from(asked, column, (&totals, days), from).await?;
+                return Ok((totals, Offset::of(start)));
             }
-            let from = (NearerEnd::Oldest, most - 1 - offset, None);
-            let near = self.near(asked, column, (&totals, days), from).await?;
+            // The distance from the oldest end is only right if no opportunity was added or removed before the days
+            // were read, so the totals are read again and must be unchanged.
+            let from = (ColumnEnd::Oldest, count - 1 - offset, None);
+            let start = self.locate_from(asked, column, (&totals, days), from).await?;
             let version = totals.version;
             totals = self
                 .board_totals(asked.request, Some(column), &asked.sight)
                 .await?;
-            match near {
-                Some(near) if version == totals.version => return Ok((totals, Offset::At(near))),
+            match start {
+                Some(start) if version == totals.version => return Ok((totals, Offset::At(start))),
                 Some(_) => attempts -= 1,
                 None => attempts = 0,
             }
-            // The first page is older than these totals.
-            first = None;
+            // The first page of counts is older than these totals.
+            first_page = None;
         }
     }
 
-    /// The place with `before` opportunities between it and one end. `first` is the first page from this end, if it was
-    /// read. Reads as many days as are likely to be needed.
-    async fn near(
+    /// The day of the opportunity that has `before` others between it and one end; `None` if there are fewer.
+    /// `first_page` is the first page of counts from this end, if it was read. Reads further pages until the day is
+    /// found, each with as many counts as are likely to be needed.
+    async fn locate_from(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
         (totals, days): (&Totals, &RangeDays),
-        (end, before, mut first): (NearerEnd, u64, Option<Page>),
-    ) -> Result<Option<Near>, StoreError> {
+        (end, before, mut first_page): (ColumnEnd, u64, Option<Page>),
+    ) -> Result<Option<DayStart>, StoreError> {
         let plan = asked.sight.plan(asked.request, column, totals);
-        let mut ranks = Ranks::default();
-        ranks.add_parts(self.parts(asked, &plan, &days.parts).await?);
-        let (mut span, mut read) = (self.rank_span(asked, column, days), 0);
+        let mut daily_counts = DailyCounts::default();
+        daily_counts.add_parts(self.sums_of_parts(asked, &plan, &days.parts).await?);
+        let (mut unread, mut items_read) = (self.daily_counts_range(asked, column, days), 0);
         loop {
-            let page = match first.take() {
+            let page = match first_page.take() {
                 Some(page) => page,
-                None => self.rank_page(asked, span.clone(), end).await?,
+                None => self.daily_counts_page(asked, unread.clone(), end).await?,
             };
-            ranks.add(asked, column, &page.items, &BTreeSet::new())?;
-            let near = ranks.near(end, before, page.more);
-            let last = page.items.last().filter(|_| page.more && near.is_none());
+            daily_counts.add(asked, column, &page.items, &BTreeSet::new())?;
+            let start = daily_counts.day_of_offset(end, before, page.more);
+            let last = page.items.last().filter(|_| page.more && start.is_none());
             let Some(last) = last.map(key_of).transpose()? else {
-                return Ok(near);
+                return Ok(start);
             };
             match end {
-                NearerEnd::Newest => span.after = Some(last.sk),
-                NearerEnd::Oldest => span.through = Some(key::before_rank(last.sk)),
+                ColumnEnd::Newest => unread.after = Some(last.sk),
+                ColumnEnd::Oldest => unread.through = Some(key::before_rank(last.sk)),
             }
-            read += page.items.len();
-            let counted = u64::try_from(ranks.sum().count).unwrap_or_default();
-            span.limit = likely(read, counted, before);
+            items_read += page.items.len();
+            let counted = u64::try_from(daily_counts.sum().count).unwrap_or_default();
+            unread.limit = likely_items(items_read, counted, before);
         }
     }
 
-    /// The daily counts of a range of days, as far as they are read first.
-    fn rank_span(&self, asked: &Asked<'_>, column: ColumnId, days: &RangeDays) -> KeyRange {
+    /// The key range of the daily counts of a range of days, limited to the first read.
+    fn daily_counts_range(&self, asked: &Asked<'_>, column: ColumnId, days: &RangeDays) -> KeyRange {
         let request = asked.request;
         let partition = self.keys().board_ranks(request.funnel, column, request.archived);
         KeyRange {
@@ -130,32 +141,39 @@ impl Reader {
         }
     }
 
-    /// Daily counts from one end of a range. With a filter they take units of the read budget, because they replace reads
-    /// of records.
-    async fn rank_page(&self, asked: &Asked<'_>, span: KeyRange, end: NearerEnd) -> Result<Page, StoreError> {
+    /// A page of daily counts from one end of a range. With a filter they take units of the read budget, because they
+    /// replace reads of records.
+    async fn daily_counts_page(
+        &self,
+        asked: &Asked<'_>,
+        range: KeyRange,
+        end: ColumnEnd,
+    ) -> Result<Page, StoreError> {
         match end {
-            NearerEnd::Oldest => self.table.query_last(span).await,
-            NearerEnd::Newest if asked.filter.is_empty() => self.table.query(span).await,
-            NearerEnd::Newest => asked.budget.query(&self.table, span).await,
+            ColumnEnd::Oldest => self.table.query_last(range).await,
+            ColumnEnd::Newest if asked.filter.is_empty() => self.table.query(range).await,
+            ColumnEnd::Newest => asked.budget.query(&self.table, range).await,
         }
     }
 }
 
 impl Asked<'_> {
-    /// Whether the totals state the number of the requested opportunities, and cost one query.
+    /// Whether an offset can be counted from the oldest opportunity: the totals state the number of the requested ones,
+    /// and reading them again costs one query.
     fn can_count_back(&self) -> bool {
         let prefixes = self.sight.total_prefixes(self.request.column);
         self.filter.is_empty() && prefixes.is_some_and(|prefixes| prefixes.len() == 1)
     }
 }
 
-/// Number of daily counts that are likely to be needed: slightly more than in proportion to the opportunities counted by
-/// those that were read.
-fn likely(read: usize, counted: u64, before: u64) -> usize {
+/// Number of items of daily counts that are likely to reach the opportunity with `before` others before it, after
+/// `items_read` items with `counted` opportunities. A sixteenth more than in proportion, so that few offsets need a
+/// further read.
+fn likely_items(items_read: usize, counted: u64, before: u64) -> usize {
     let left = before.saturating_sub(counted) + 1;
-    let days = (read as u64).saturating_mul(left) / counted.max(1);
-    let days = usize::try_from(days.saturating_add(days / 16)).unwrap_or(PAGE);
-    days.clamp(FIRST_READ, PAGE)
+    let items = (items_read as u64).saturating_mul(left) / counted.max(1);
+    let items = usize::try_from(items.saturating_add(items / 16)).unwrap_or(PAGE);
+    items.clamp(FIRST_READ, PAGE)
 }
 
 #[cfg(test)]
@@ -174,7 +192,7 @@ mod tests {
             (64, 640_000, 700_000, FIRST_READ),
         ] {
             assert_eq!(
-                likely(read, counted, before),
+                likely_items(read, counted, before),
                 expected,
                 "{read} {counted} {before}"
             );

@@ -97,13 +97,14 @@ impl PrefetchedBoard {
 }
 
 impl BoardRequest {
-    /// Whether an opportunity is in the requested column, or funnel, and archived as requested.
+    /// Whether an opportunity is in the requested funnel, and column if one is requested, and archived as requested.
     fn covers(&self, one: &Opportunity) -> bool {
-        let column = self.column.is_none_or(|column| column == one.crm_column);
-        column && one.crm_id == self.funnel && one.archived == self.archived
+        let is_in_column = self.column.is_none_or(|column| column == one.crm_column);
+        is_in_column && one.crm_id == self.funnel && one.archived == self.archived
     }
 
-    fn walk(&self, caller: &CallerId) -> CursorKey {
+    /// The key of the cursors of the request's pages.
+    fn cursor_key(&self, caller: &CallerId) -> CursorKey {
         CursorKey::new(caller, &format!("opportunities {}", self.query))
     }
 }
@@ -114,24 +115,26 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     pub async fn begin_board(&self, request: &BoardRequest) -> Result<PrefetchedBoard, StoreError> {
-        let guess = self.hints.of(&self.caller.credentials);
-        let sight = VisibleLists::of(&guess, request);
+        let hint = self.hints.of(&self.caller.credentials);
+        let visible = VisibleLists::of(&hint, request);
         let column = async {
             match request.column {
                 Some(column) => self
-                    .begin_column(request, column, &guess, sight.as_ref())
+                    .begin_column(request, column, &hint, visible.as_ref())
                     .await
                     .map(Some),
                 None => Ok(None),
             }
         };
         let totals = async {
-            match (&sight, request.column) {
-                (Some(sight), column) if column.is_none() || sight.lists() > 1 || request.searched => {
-                    self.board_totals(request, column, sight).await.map(Some)
-                }
-                _ => Ok(None),
+            let Some(visible) = &visible else { return Ok(None) };
+            // A single list of a column is read without totals, unless a search compares its cost.
+            if request.column.is_some() && visible.lists() <= 1 && !request.searched {
+                return Ok(None);
             }
+            self.board_totals(request, request.column, visible)
+                .await
+                .map(Some)
         };
         let (funnel, markers, column, totals, ()) = tokio::try_join!(
             self.funnel(request.funnel),
@@ -161,8 +164,8 @@ impl Writer {
         filter: &Filter,
         start: PrefetchedBoard,
     ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
-        let truth = self.learn(viewer);
-        let (Some(sight), Some(column)) = (VisibleLists::of(&truth, request), request.column) else {
+        let access = self.cache_access(viewer);
+        let (Some(sight), Some(column)) = (VisibleLists::of(&access, request), request.column) else {
             return Ok(Vec::new());
         };
         self.finish_column(
@@ -174,7 +177,7 @@ impl Writer {
                 budget: ReadBudget::of(viewer),
             },
             column,
-            &truth,
+            &access,
             start,
         )
         .await
@@ -191,8 +194,8 @@ impl Writer {
         filter: &Filter,
         start: PrefetchedBoard,
     ) -> Result<Vec<ColumnSnapshots>, StoreError> {
-        let truth = self.learn(viewer);
-        let sight = VisibleLists::of(&truth, request);
+        let access = self.cache_access(viewer);
+        let sight = VisibleLists::of(&access, request);
         self.finish_kanban(
             sight.map(|sight| Asked {
                 viewer,
@@ -206,12 +209,13 @@ impl Writer {
         .await
     }
 
-    fn learn(&self, viewer: &Viewer) -> PrefetchHint {
-        let truth = PrefetchHint::truth(viewer);
+    /// The viewer's permissions and settings. Caches them as the hint for the caller's next request.
+    fn cache_access(&self, viewer: &Viewer) -> PrefetchHint {
+        let access = PrefetchHint::of(viewer);
         self.reader
             .hints
-            .learn(&self.reader.caller.credentials, truth.clone());
-        truth
+            .cache_caller(&self.reader.caller.credentials, access.clone());
+        access
     }
 }
 
@@ -233,13 +237,14 @@ impl Asked<'_> {
                 .sees_opportunity(class.user, class.status, &class.narrowing)
     }
 
-    /// Maximum visible opportunities of a column, before filters that need the records.
+    /// Maximum number of visible opportunities of a column, before filters that need the records: those that are surely
+    /// visible, and the restricted ones.
     fn most(&self, column: ColumnId, totals: &Totals) -> u64 {
         let TotalsSeen { sum, unclear } = totals.seen(self, column);
         u64::try_from(sum.count + unclear).unwrap_or_default()
     }
 
-    /// Whether an opportunity is requested and visible.
+    /// Whether an opportunity is requested, visible and passes the filter.
     fn admits(&self, card: &OpportunitySnapshot) -> bool {
         self.takes(&BoardClass::of(&card.opportunity))
             && self.filter.admits(&card.opportunity, card.lead.as_ref())

@@ -16,65 +16,65 @@ use crate::visibility::Restriction;
 use table::item::Item;
 use table::{Page, StoreError, key_of};
 
-/// A place at or before an offset.
+/// The day of creation of the opportunity at an offset, as the place where reading starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Near {
-    /// The place is after this sort key.
+pub struct DayStart {
+    /// The last sort key before the day's entries.
     pub after: String,
-    /// Number of opportunities between the place and the offset.
+    /// Number of the day's entries before the offset.
     pub skip: u64,
 }
 
 /// The end of a column from which days are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NearerEnd {
+pub enum ColumnEnd {
     Newest,
     Oldest,
 }
 
 /// Number and value of a column's visible opportunities per day of creation, latest first.
 #[derive(Debug, Default)]
-pub struct Ranks(BTreeMap<String, Sum>);
+pub struct DailyCounts(BTreeMap<String, Sum>);
 
 /// The restricted classes of a column that a viewer sees, and the daily counts of all restricted classes.
 #[derive(Debug, Default)]
-pub struct RestrictedRanks {
+pub struct RestrictedDailyCounts {
     seen: Vec<RestrictedTotal>,
     items: Vec<Item>,
 }
 
 impl Reader {
-    /// The daily counts of all days of a range, for a viewer subject to restrictions. `first` is their first page, if it
-    /// was read. The cost grows with days and users, not with opportunities: one query per MB. Also reads the restricted
-    /// totals and counts, and the entries of the parts of days.
-    pub(super) async fn ranks(
+    /// The daily counts of all days of a range, for a viewer subject to restrictions. `first_page` is their first page,
+    /// if it was read. The cost grows with days and users, not with opportunities: one query per MB. Also reads the
+    /// restricted totals and counts, and the entries of the parts of days.
+    pub(super) async fn daily_counts(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
         totals: &Totals,
         days: &RangeDays,
-        first: Option<Page>,
-    ) -> Result<Ranks, StoreError> {
+        first_page: Option<Page>,
+    ) -> Result<DailyCounts, StoreError> {
         let plan = asked.sight.plan(asked.request, column, totals);
         let items = async {
-            match first.filter(|first| !first.more) {
-                Some(all) => Ok(all.items),
-                None => self.rank_items(asked, column, days).await,
+            match first_page {
+                Some(only_page) if !only_page.more => Ok(only_page.items),
+                _ => self.daily_count_items(asked, column, days).await,
             }
         };
         let (items, restricted, parts) = tokio::try_join!(
             items,
-            self.restricted_ranks(asked, column, totals, days),
-            self.parts(asked, &plan, &days.parts)
+            self.restricted_daily_counts(asked, column, totals, days),
+            self.sums_of_parts(asked, &plan, &days.parts)
         )?;
-        let mut ranks = Ranks::of(asked, column, &items, &restricted)?;
-        ranks.add_parts(parts);
-        Ok(ranks)
+        let mut daily_counts = DailyCounts::of(asked, column, &items, &restricted)?;
+        daily_counts.add_parts(parts);
+        Ok(daily_counts)
     }
 
     /// The daily counts by user and status, including the numbers of restricted opportunities. With a filter they take
     /// units of the read budget, because they replace reads of records.
-    pub(super) async fn rank_items(
+    pub(super) async fn daily_count_items(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
@@ -90,15 +90,15 @@ impl Reader {
 
     /// The daily counts of restricted opportunities, and the restricted classes that the viewer sees. Reads nothing if
     /// the column's totals alone determine the visible opportunities.
-    pub(super) async fn restricted_ranks(
+    pub(super) async fn restricted_daily_counts(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
         totals: &Totals,
         days: &RangeDays,
-    ) -> Result<RestrictedRanks, StoreError> {
+    ) -> Result<RestrictedDailyCounts, StoreError> {
         if totals.seen(asked, column).unclear == 0 {
-            return Ok(RestrictedRanks::default());
+            return Ok(RestrictedDailyCounts::default());
         }
         let BoardRequest { funnel, archived, .. } = *asked.request;
         let span = days.span(self.keys().restricted_ranks(funnel, column, archived));
@@ -106,63 +106,67 @@ impl Reader {
             self.seen_restricted(asked, column, totals),
             asked.budget.query_all(&self.table, span)
         )?;
-        Ok(RestrictedRanks { seen, items })
+        Ok(RestrictedDailyCounts { seen, items })
     }
 }
 
-impl Ranks {
+impl DailyCounts {
     /// Sums the visible counts of each day.
+    ///
+    /// The items contain restricted opportunities in two forms, which a viewer who does not pass restrictions sees only
+    /// for the classes in `restricted.seen`: with the class in the items of all, or in items of their own.
     pub fn of(
         asked: &Asked<'_>,
         column: ColumnId,
         items: &[Item],
-        restricted: &RestrictedRanks,
+        restricted: &RestrictedDailyCounts,
     ) -> Result<Self, StoreError> {
+        // If the viewer passes the restrictions of a user, `add` counts all of that user's opportunities.
         let seen = restricted
             .seen
             .iter()
             .filter(|total| !asked.viewer.passes_restrictions(total.class.user));
-        let names: BTreeSet<_> = seen.map(|total| total.class.name()).collect();
-        let mut ranks = Self::default();
-        ranks.add(asked, column, items, &names)?;
-        let Self(days) = &mut ranks;
+        let seen_classes: BTreeSet<_> = seen.map(|total| total.class.name()).collect();
+        let mut daily_counts = Self::default();
+        daily_counts.add(asked, column, items, &seen_classes)?;
+        let Self(days) = &mut daily_counts;
         for item in &restricted.items {
             let key = key_of(item)?;
             if let Some((day, class)) = key::restricted_ranked(&key.sk)
-                && names.contains(class)
+                && seen_classes.contains(class)
             {
-                let day = days.entry(day.to_owned()).or_default();
-                for unit in ["n", "c"] {
-                    add(day, item, unit, unit);
-                }
+                let sum = days.entry(day.to_owned()).or_default();
+                add(sum, item, "n", "n");
+                add(sum, item, "c", "c");
             }
         }
-        Ok(ranks)
+        Ok(daily_counts)
     }
 
-    /// Adds daily counts of unrestricted classes, of which the names of restricted ones are seen too.
+    /// Adds the visible numbers of daily counts: those of requested classes without restriction, and the restricted
+    /// ones that the viewer passes or that are in `seen_classes`.
     pub fn add(
         &mut self,
         asked: &Asked<'_>,
         column: ColumnId,
         items: &[Item],
-        names: &BTreeSet<String>,
+        seen_classes: &BTreeSet<String>,
     ) -> Result<(), StoreError> {
         for item in items {
             let key = key_of(item)?;
-            let day = self.0.entry(key::ranked_day(&key.sk).to_owned()).or_default();
+            let sum = self.0.entry(key::ranked_day(&key.sk).to_owned()).or_default();
             for name in item.keys() {
                 if let Some((unit, class)) = name.split_once('.')
-                    && is_seen(asked, column, class, names)
+                    && is_seen(asked, column, class, seen_classes)
                 {
-                    add(day, item, unit, name);
+                    add(sum, item, unit, name);
                 }
             }
         }
         Ok(())
     }
 
-    /// Adds the parts of days, each with a moment of its day.
+    /// Adds the sums of parts of days, each with a moment of its day.
     pub fn add_parts(&mut self, parts: Vec<(Timestamp, Sum)>) {
         for (time, part) in parts {
             self.0.entry(key::rank_day(time)).or_default().add(part);
@@ -177,23 +181,27 @@ impl Ranks {
         })
     }
 
-    /// Start of the day on which the opportunity was created that has so many before it from one end; `None` if it is not
-    /// of these days. With `more`, items of the last day may be missing.
-    pub fn near(&self, end: NearerEnd, before: u64, more: bool) -> Option<Near> {
+    /// The day of the opportunity that has `before` others between it and one end. `None` if these days count fewer
+    /// opportunities. With `more`, further items follow, so the day that is farthest from the end may be incomplete and
+    /// is ignored.
+    pub fn day_of_offset(&self, end: ColumnEnd, before: u64, more: bool) -> Option<DayStart> {
         let mut days: Vec<_> = self.0.iter().collect();
-        if end == NearerEnd::Oldest {
+        if end == ColumnEnd::Oldest {
             days.reverse();
         }
-        days.truncate(days.len() - usize::from(more && !days.is_empty()));
+        if more {
+            days.pop();
+        }
         let mut skip = before;
         for (day, Sum { count, .. }) in days {
             let count = u64::try_from(*count).unwrap_or_default();
             if count > skip {
                 let after = key::rank_begins(day)?;
-                if end == NearerEnd::Oldest {
+                // Reading starts at the newest entry of the day, at either end.
+                if end == ColumnEnd::Oldest {
                     skip = count - 1 - skip;
                 }
-                return Some(Near { after, skip });
+                return Some(DayStart { after, skip });
             }
             skip -= count;
         }
@@ -202,25 +210,28 @@ impl Ranks {
 }
 
 /// Whether a class in a day's count is requested and visible. A class is a user and a status. A third part marks
-/// restricted opportunities; before format 2 it was the name of the restriction.
-fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<String>) -> bool {
+/// restricted opportunities; before format 2 it was the name of the restriction. These are visible if the viewer passes
+/// the user's restrictions, or `seen_classes` contains the class.
+fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen_classes: &BTreeSet<String>) -> bool {
     let mut parts = key::class_parts(class);
     let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));
     let status = parts.next().and_then(Status::parse);
     let Some((user, status)) = user.zip(status) else {
         return false;
     };
-    let open = parts.next().is_none() || asked.viewer.passes_restrictions(user);
-    let total = BoardClass {
+    let is_restricted = parts.next().is_some();
+    let unrestricted_class = BoardClass {
         column,
         user,
         status,
         narrowing: Restriction::Open,
     };
-    asked.takes(&total) && (open || seen.contains(class))
+    let passes = !is_restricted || asked.viewer.passes_restrictions(user) || seen_classes.contains(class);
+    asked.takes(&unrestricted_class) && passes
 }
 
-/// Adds a number of a day's counts, `n` or `c`. Numbers of a later build are ignored.
+/// Adds the attribute `name` to a day's sum: to its count if the unit is `n`, to its cents if it is `c`. Other units
+/// are of a later build and are ignored.
 fn add(day: &mut Sum, item: &Item, unit: &str, name: &str) {
     let number = |name: &str| item.get(name)?.as_n().ok()?.parse::<i128>().ok();
     let number = number(name).unwrap_or_default();
@@ -241,10 +252,10 @@ mod tests {
         let name = |day: usize| format!("{day:07}");
         let days = [2, 0, 3, 1].into_iter().enumerate();
         let days = days.map(|(day, count)| (name(day), Sum { count, cents: 0 }));
-        let ranks = Ranks(days.collect());
+        let daily_counts = DailyCounts(days.collect());
         let near = |day, skip| {
             let after = key::rank_begins(&name(day))?;
-            Some(Near { after, skip })
+            Some(DayStart { after, skip })
         };
         // Day and skipped ones, and whether days are enough of which the last may be incomplete, from both ends.
         for (offset, (day, skip), is_complete) in [
@@ -255,18 +266,25 @@ mod tests {
             (4, (2, 2), [true, true]),
             (5, (3, 0), [false, true]),
         ] {
-            let ends = [(NearerEnd::Newest, offset), (NearerEnd::Oldest, 5 - offset)];
+            let ends = [(ColumnEnd::Newest, offset), (ColumnEnd::Oldest, 5 - offset)];
             for ((end, before), is_complete) in ends.into_iter().zip(is_complete) {
                 assert_eq!(
-                    ranks.near(end, before, false),
+                    daily_counts.day_of_offset(end, before, false),
                     near(day, skip),
                     "{end:?} {offset}"
                 );
                 let found = near(day, skip).filter(|_| is_complete);
-                assert_eq!(ranks.near(end, before, true), found, "{end:?} {offset}");
+                assert_eq!(
+                    daily_counts.day_of_offset(end, before, true),
+                    found,
+                    "{end:?} {offset}"
+                );
             }
         }
-        assert_eq!(ranks.near(NearerEnd::Newest, 6, false), None);
-        assert_eq!(Ranks::default().near(NearerEnd::Oldest, 0, true), None);
+        assert_eq!(daily_counts.day_of_offset(ColumnEnd::Newest, 6, false), None);
+        assert_eq!(
+            DailyCounts::default().day_of_offset(ColumnEnd::Oldest, 0, true),
+            None
+        );
     }
 }

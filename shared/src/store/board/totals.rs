@@ -243,13 +243,13 @@ impl Reader {
     ) -> Result<Totals, StoreError> {
         let totals = self.keys().board_totals(request.funnel, request.archived);
         let all = KeyRange::whole(totals.clone());
-        if !self.settled.has(Format::BY_COLUMN) {
+        if !self.known_format.has(Format::BY_COLUMN) {
             let items = self.table.query_all_ahead(all, MAX_COUNTERS_AHEAD).await?;
             return Totals::read(items, None);
         }
         let prefixes = sight.total_prefixes(column);
         let is_one = prefixes.as_ref().is_some_and(|prefixes| prefixes.len() == 1);
-        if !(is_one && self.hints.has_met(&self.caller.credentials))
+        if !(is_one && self.hints.has_hint_of(&self.caller.credentials))
             && let Some(totals) = self.few_totals(request).await?
         {
             return Ok(totals);

@@ -15,13 +15,20 @@ use table::{KeyRange, ListEntry, MergeScan, PAGE, Page, StoreError, key_of};
 
 /// Lists read concurrently.
 const CONCURRENCY: usize = 32;
-/// Factor of the expected reads after which a wider list is abandoned for the exact ones.
-const PATIENCE: usize = 4;
+/// A wider list is abandoned for the exact ones after this many times the expected number of entries.
+const MAX_OVERREAD: usize = 4;
+/// Minimum entries of a read with a filter on records, because the share of matches is unknown.
+const MIN_FILTERED_READ: usize = 50;
+/// Maximum doublings of such a read.
+const MAX_DOUBLINGS: u32 = 6;
+/// Factor of the expected entries to read, so that few reads are too short.
+const MARGIN: f64 = 1.15;
 
 /// An opportunity and its sort key in the lists. The opportunity is boxed, because it has some 3 KB and entries are
 /// moved often.
 #[derive(Debug, Clone)]
 pub struct Entry {
+    /// The sort key.
     pub place: String,
     pub card: Box<OpportunitySnapshot>,
 }
@@ -49,25 +56,28 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From the start of a page to the end of a creation range.
-    pub fn new(begins: &PageCursor, created: &TimeRange) -> Self {
+    /// The entries from a cursor on that were created in a range. Newer opportunities have smaller sort keys, so the
+    /// end of the range is the lower bound.
+    pub fn new(cursor: &PageCursor, created: &TimeRange) -> Self {
         let newest = created.until.map(key::before_places);
         let oldest = created.from.map(key::after_places);
-        let through = match (begins.through(), oldest) {
-            (Some(begins), Some(oldest)) => Some(begins.min(oldest)),
-            (begins, oldest) => begins.or(oldest),
+        let through = match (cursor.through(), oldest) {
+            (Some(cursor), Some(oldest)) => Some(cursor.min(oldest)),
+            (cursor, oldest) => cursor.or(oldest),
         };
         Self {
-            after: begins.after.clone().max(newest),
+            after: cursor.after.clone().max(newest),
             through,
         }
     }
 
-    pub fn contain(&self, place: &str) -> bool {
-        let after = self.after.as_deref().is_none_or(|after| after < place);
-        after && self.through.as_deref().is_none_or(|through| place <= through)
+    /// Whether a sort key is within the bounds.
+    pub fn contain(&self, sort_key: &str) -> bool {
+        let is_after = self.after.as_deref().is_none_or(|after| after < sort_key);
+        is_after && self.through.as_deref().is_none_or(|through| sort_key <= through)
     }
 
+    /// The key range of these bounds in a list.
     pub fn span(&self, reader: &Reader, list: BoardList) -> KeyRange {
         KeyRange {
             partition: reader.keys().board(list),
@@ -87,11 +97,11 @@ pub struct BoardScan<'a> {
     /// Approximate share of requested entries in each list.
     shares: Vec<f64>,
     /// The exact lists, if a wider one is read.
-    instead: Vec<ListPart>,
+    exact_lists: Vec<ListPart>,
     /// Entries left to read before switching to the exact lists.
-    patience: usize,
-    /// Number of reads; each reads more than the previous one.
-    fills: u32,
+    left_of_wide: usize,
+    /// Number of reads so far.
+    reads: u32,
 }
 
 impl<'a> BoardScan<'a> {
@@ -102,10 +112,10 @@ impl<'a> BoardScan<'a> {
         plan: QueryPlan,
         bounds: &Bounds,
     ) -> Self {
-        let (parts, instead) = match plan {
+        let (parts, exact_lists) = match plan {
             QueryPlan::Nothing => (Vec::new(), Vec::new()),
             QueryPlan::Merge(parts) => (parts, Vec::new()),
-            QueryPlan::Filter(wide, parts) => (vec![wide], parts),
+            QueryPlan::Filter(wide, exact) => (vec![wide], exact),
         };
         let ranges = parts.iter().map(|part| bounds.span(reader, part.list));
         Self {
@@ -114,9 +124,9 @@ impl<'a> BoardScan<'a> {
             fresh,
             lists: MergeScan::new(ranges, CONCURRENCY),
             shares: parts.iter().map(|part| part.share).collect(),
-            instead,
-            patience: usize::MAX,
-            fills: 0,
+            exact_lists,
+            left_of_wide: usize::MAX,
+            reads: 0,
         }
     }
 
@@ -125,32 +135,40 @@ impl<'a> BoardScan<'a> {
         self.lists.begin_with(range, page)
     }
 
-    /// The next `limit` requested opportunities after the next `skip`.
+    /// The next `limit` requested opportunities after the next `skip`; fewer at the end of the lists.
     pub async fn page(&mut self, mut skip: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let mut page = Vec::with_capacity(limit);
-        let sought =
-            |skip: u64, page: usize| usize::try_from(skip).unwrap_or(PAGE).saturating_add(limit - page);
-        if !self.instead.is_empty() {
-            self.patience = PATIENCE * self.likely(0, sought(skip, 0)) + PAGE;
+        // Number of requested opportunities still to be found, including the skipped ones.
+        let sought = |skip: u64, found: usize| {
+            usize::try_from(skip)
+                .unwrap_or(PAGE)
+                .saturating_add(limit - found)
+        };
+        if !self.exact_lists.is_empty() {
+            self.left_of_wide = MAX_OVERREAD * self.likely_entries(0, sought(skip, 0)) + PAGE;
         }
         while page.len() < limit {
             let Some(mut entry) = self.next(sought(skip, page.len())).await? else {
                 break;
             };
+            // The filter compares the lead, so a stale copy is replaced before.
             if let Some(lead) = self.fresh.lacks(&entry.card) {
                 self.read_leads(lead).await?;
             }
             self.fresh.apply(&mut entry.card);
-            match skip {
-                _ if !self.asked.admits(&entry.card) => {}
-                0 => page.push(entry),
-                _ => skip -= 1,
+            if !self.asked.admits(&entry.card) {
+                continue;
+            }
+            if skip > 0 {
+                skip -= 1;
+            } else {
+                page.push(entry);
             }
         }
         Ok(page)
     }
 
-    /// Reads the current version of a lead, and of the leads of all buffered entries.
+    /// Reads a lead with a stale copy, and in the same batch those of all buffered entries.
     async fn read_leads(&self, lead: LeadId) -> Result<(), StoreError> {
         let leads = self
             .lists
@@ -163,47 +181,50 @@ impl<'a> BoardScan<'a> {
     /// The next entry by sort key, requested or not. `sought` requested entries are still needed.
     async fn next(&mut self, sought: usize) -> Result<Option<Entry>, StoreError> {
         if self.lists.is_due() {
-            self.give_up_the_wide_list();
+            self.switch_to_exact_lists();
             self.fill(sought).await?;
         }
         Ok(self.lists.next().map(|(_, entry)| entry))
     }
 
+    /// Reads as many entries of each list as probably contain `sought` requested ones. One query for each list.
     async fn fill(&mut self, sought: usize) -> Result<(), StoreError> {
-        let limits: Vec<_> = (0..self.shares.len()).map(|at| self.likely(at, sought)).collect();
-        let limit = |at: usize| limits.get(at).copied().unwrap_or(PAGE);
+        let lists = 0..self.shares.len();
+        let limits: Vec<_> = lists.map(|list| self.likely_entries(list, sought)).collect();
+        let limit = |list: usize| limits.get(list).copied().unwrap_or(PAGE);
         let (budget, table) = (&self.asked.budget, &self.reader.table);
         let read = self.lists.fill(limit, |range| budget.query(table, range)).await?;
-        self.patience = self.patience.saturating_sub(read);
-        self.fills += 1;
+        self.left_of_wide = self.left_of_wide.saturating_sub(read);
+        self.reads += 1;
         Ok(())
     }
 
-    /// Number of entries of a list that probably contain the sought ones. A filter on records has an unknown share:
+    /// Number of entries of a list that probably contain the sought ones. Of several exact lists, each contains its
+    /// share of them; of a wide list, a share of the entries is requested. A filter on records has an unknown share:
     /// the first read is generous and each further one doubles it.
-    fn likely(&self, list: usize, sought: usize) -> usize {
+    fn likely_entries(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
-        let one_of_many = self.shares.len() > 1;
-        let mut likely = sought;
-        if one_of_many {
-            // Slightly more than the share, so that few lists need a second read before the page is full.
-            likely = scaled(sought, share * 1.15) + 2;
-        } else if !self.instead.is_empty() {
-            likely = scaled(sought, 1.15 / share.max(0.01));
+        let is_merged = self.shares.len() > 1;
+        let is_wide = !self.exact_lists.is_empty();
+        let mut entries = sought;
+        if is_merged {
+            entries = scaled(sought, share * MARGIN) + 2;
+        } else if is_wide {
+            entries = scaled(sought, MARGIN / share.max(0.01));
         }
         if self.asked.filter.needs_records() {
-            likely = likely.max(50) << self.fills.min(6);
+            entries = entries.max(MIN_FILTERED_READ) << self.reads.min(MAX_DOUBLINGS);
         }
-        likely.clamp(1, PAGE)
+        entries.clamp(1, PAGE)
     }
 
-    /// Switches to the exact lists after too many reads of the wide list, because its matches may be far down.
-    fn give_up_the_wide_list(&mut self) {
-        if self.patience > 0 || self.instead.is_empty() {
+    /// Continues with the exact lists after too many entries of the wide list, because its matches may be far down.
+    fn switch_to_exact_lists(&mut self) {
+        if self.left_of_wide > 0 || self.exact_lists.is_empty() {
             return;
         }
         if let Some(rest) = self.lists.first_rest() {
-            let parts = std::mem::take(&mut self.instead);
+            let parts = std::mem::take(&mut self.exact_lists);
             let ranges = parts.iter().map(|part| KeyRange {
                 partition: self.reader.keys().board(part.list),
                 ..rest.clone()
@@ -218,7 +239,7 @@ impl<'a> BoardScan<'a> {
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "it says how much is likely to be read, and decides nothing"
+    reason = "the result is only an estimate of the entries to read"
 )]
 fn scaled(count: usize, by: f64) -> usize {
     (count as f64 * by).ceil().clamp(0.0, 1e9) as usize

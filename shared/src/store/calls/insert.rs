@@ -3,7 +3,7 @@
 //! If the lead cannot be found or created, the call is stored without a lead. After an attempt of unknown outcome the
 //! call is looked up by its nonce. All further attempts use the same ids, so at most one of them succeeds.
 
-use super::{CallSequences, Inserted, KnownCaller, Link};
+use super::{CallIds, Inserted, KnownCaller, Link};
 use crate::call::{Call, CallStatus, CallType};
 use crate::ids::{CallId, LeadId, UserId};
 use crate::phone::Phone;
@@ -11,7 +11,7 @@ use crate::store::{Claimed, IdempotencyKey, Reader, Writer};
 use crate::time::Timestamp;
 use table::StoreError;
 
-/// Maximum attempts to write a call. The last attempt is made without a lead.
+/// Maximum attempts to write a call. The last one is made without a lead, unless an earlier one may still succeed.
 const ATTEMPTS: u32 = 8;
 
 /// The other party of a call, as the provider sent it.
@@ -61,7 +61,8 @@ pub struct PrefetchedCall {
     pub claimed: Claimed,
     /// The operator, if the user exists.
     pub user: Option<UserId>,
-    numbers: CallSequences,
+    ids: CallIds,
+    /// The lead of the call. A failure does not fail the request: the call is stored without a lead.
     lead: Result<Option<LeadId>, StoreError>,
 }
 
@@ -104,29 +105,28 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if anything else cannot be read.
     pub async fn begin_call(&self, call: &NewCall) -> Result<PrefetchedCall, StoreError> {
-        let claimed = self.claimed(call.claim.as_ref());
-        let users = self.existing_users(call.user);
-        let (claimed, users, numbers, lead, format) = tokio::join!(
-            claimed,
-            users,
-            self.call_numbers(),
+        let (claimed, users, ids, lead, format) = tokio::join!(
+            self.claimed(call.claim.as_ref()),
+            self.existing_users(call.user),
+            self.next_call_ids(),
             self.lead_of_call(call),
             self.learn_format()
         );
         format?;
-        let numbers = CallSequences {
-            spread: self.keys().spreads_calls(),
-            ..numbers?
+        // The ids were read concurrently with the format, which decides the form of the key.
+        let ids = CallIds {
+            is_spread: self.keys().spreads_calls(),
+            ..ids?
         };
         Ok(PrefetchedCall {
             claimed: claimed?,
             user: users?.pop_first(),
-            numbers,
+            ids,
             lead,
         })
     }
 
-    /// The lead that the provider sent, or the lead with the telephone number.
+    /// The lead that the provider sent, which may not exist, or the lead with the telephone number.
     async fn lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
         match &call.party {
             CallParty::Lead(lead) => Ok(*lead),
@@ -143,49 +143,51 @@ impl Reader {
         }
     }
 
-    /// The link of the call, with the ids to take: the lead that was found, a new lead for a number without a lead, or
-    /// no lead if there is no number or a read failed.
+    /// The link of the call to `found`, the result of the look-up, or to a new lead for a number without a lead. No
+    /// lead if there is no number or a read failed. Returns `ids` too, with the next id of a lead if the call creates
+    /// one. A new lead replaces `instead_of` in the claim of the number.
     async fn link(
         &self,
         call: &NewCall,
         found: Result<Option<LeadId>, StoreError>,
         instead_of: Option<LeadId>,
-        numbers: CallSequences,
-    ) -> (Link, CallSequences) {
+        ids: CallIds,
+    ) -> (Link, CallIds) {
         let phone = match (found, &call.party) {
-            (Ok(Some(lead)), _) => return (Link::Known(lead), numbers),
+            (Ok(Some(lead)), _) => return (Link::Known(lead), ids),
             (Ok(None), CallParty::Phone(Some(phone))) => phone,
-            (Ok(None), _) => return (Link::Nobody, numbers),
+            (Ok(None), _) => return (Link::Nobody, ids),
             (Err(cause), _) => {
                 tracing::warn!(%cause, "the lead of a call could not be looked up");
-                return (Link::Nobody, numbers);
+                return (Link::Nobody, ids);
             }
         };
-        let read = tokio::try_join!(self.profile(phone), self.with_lead_number(numbers));
+        let read = tokio::try_join!(self.profile(phone), self.with_next_lead_id(ids));
         match read {
-            Ok((profile, numbers)) => {
-                let (name, photo_url) =
-                    profile.map_or((None, None), |profile| (Some(profile.name), profile.photo_url));
+            Ok((profile, ids)) => {
                 let caller = KnownCaller {
                     number: call.number.clone(),
                     phone: phone.clone(),
-                    name,
-                    photo_url,
+                    photo_url: profile.as_ref().and_then(|profile| profile.photo_url.clone()),
+                    name: profile.map(|profile| profile.name),
                     instead_of,
                 };
-                (Link::New(Box::new(caller)), numbers)
+                (Link::New(Box::new(caller)), ids)
             }
             Err(cause) => {
                 tracing::warn!(%cause, "no lead could be made for a call");
-                (Link::Nobody, numbers)
+                (Link::Nobody, ids)
             }
         }
     }
 }
 
 impl Writer {
-    /// Writes a call of `user`, with its lead if that can be found or created. The last attempt reserves ids, unless an
-    /// attempt of unknown outcome may still succeed with the current ones.
+    /// Writes a call of `user`, with its lead if that can be found or created.
+    ///
+    /// After a refusal the cause is resolved: other ids, or another link of the call. After a failure the call is
+    /// written without its lead and with the same ids, so only one of both writes can succeed. The last attempt
+    /// reserves ids, unless such a failed attempt may still succeed.
     ///
     /// # Errors
     /// [`StoreError`] if the call could not be stored, or its outcome is unknown.
@@ -197,36 +199,36 @@ impl Writer {
     ) -> Result<RecordedCall, StoreError> {
         let (nonce, now) = (self.reader.environment.token(), self.reader.environment.now());
         let record = |id, lead| call.record(id, user, lead, now);
-        let (mut link, mut numbers) = self.reader.link(call, found.lead, None, found.numbers).await;
-        if self.are_contended(&link) {
-            numbers = self.take_call_numbers(&link).await?;
+        let (mut link, mut ids) = self.reader.link(call, found.lead, None, found.ids).await;
+        if self.has_contended_counter(&link) {
+            ids = self.reserve_call_ids(&link).await?;
         }
         let mut may_succeed_late = false;
         for attempt in 1..=ATTEMPTS {
             if attempt == ATTEMPTS && !may_succeed_late {
                 link = Link::Nobody;
-                numbers = self.take_call_numbers(&link).await?;
+                ids = self.reserve_call_ids(&link).await?;
             }
             let claim = call.claim.as_ref();
-            match self.insert_call(record, &link, numbers, &nonce, claim).await {
+            match self.insert_call(record, &link, ids, &nonce, claim).await {
                 Ok(Inserted::Done(id)) => return Ok(RecordedCall::Made(id)),
                 Ok(Inserted::Claimed(claimed)) => return Ok(RecordedCall::Claimed(claimed)),
-                Ok(Inserted::NumbersTaken) => {
+                Ok(Inserted::IdsTaken) => {
                     self.note_contended(&link);
-                    numbers = self.take_call_numbers(&link).await?;
+                    ids = self.reserve_call_ids(&link).await?;
                 }
                 Ok(Inserted::LeadGone) => {
                     let lead = self.reader.other_lead_of_call(call).await;
-                    let seen = self.reader.call_numbers().await?;
-                    (link, numbers) = self.reader.link(call, lead, None, seen).await;
+                    let next = self.reader.next_call_ids().await?;
+                    (link, ids) = self.reader.link(call, lead, None, next).await;
                 }
                 Ok(Inserted::AlreadyMade(made)) => {
                     let lead = self.reader.lead_of_call(call).await;
-                    let seen = self.reader.call_numbers().await?;
-                    (link, numbers) = self.reader.link(call, lead, Some(made), seen).await;
+                    let next = self.reader.next_call_ids().await?;
+                    (link, ids) = self.reader.link(call, lead, Some(made), next).await;
                 }
                 Err(cause) => {
-                    if let Some(id) = self.reader.call_happened(numbers, &nonce).await? {
+                    if let Some(id) = self.reader.call_written_by(&nonce, ids).await? {
                         return Ok(RecordedCall::Made(id));
                     }
                     if link == Link::Nobody {

@@ -1,10 +1,11 @@
 //! The compact text of the directory's head, which every request reads: at most two read units (C-86).
 //!
-//! - Departments are one text of numbers: for each, by id, the difference of its id from the one before, and its parent: 0 for
-//!   none, else the parent's place among these departments from 1 on, or their number plus the parent's id if it is none of
-//!   them. A digit has five bits; all but the last of a number have 32 added.
+//! - Departments are one text of numbers, two for each department, by id. The first is the difference of its id from
+//!   the previous id. The second is its parent: 0 for none; the parent's position among these departments, counted from 1;
+//!   or the number of departments plus the parent's id, if the parent does not exist. A digit has five bits, the lowest
+//!   first; all but the last digit of a number have 32 added.
 //! - The permissions of a group are one number: four bits for each access level, and one for each flag. A group with a
-//!   permission that this build cannot name has the object that the former formats have, or further bits.
+//!   permission that this build does not know has the object of the former formats, or further bits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,17 +43,18 @@ struct Compact {
     suspended: Option<Timestamp>,
 }
 
-/// Whether a change of the directory keeps the limits of its departments and groups. An instance beyond them may keep what
-/// it has.
+/// Whether a change of the directory keeps the limits of the numbers of departments and groups and of their bytes. A
+/// size that already exceeds its limit may stay, but not grow.
 pub fn has_room(old: &DirectoryHead, new: &DirectoryHead) -> bool {
-    let sizes = |head: &DirectoryHead| {
-        let groups = head.groups.iter().map(|(id, own)| (*id, pack_permissions(*own)));
+    let sizes_of = |head: &DirectoryHead| {
+        let groups = head.groups.iter();
+        let groups = groups.map(|(id, permissions)| (*id, pack_permissions(*permissions)));
         let groups = serde_json::json!(groups.collect::<BTreeMap<_, _>>());
         let bytes = pack_departments(&head.departments).len() + groups.to_string().len();
         [head.departments.len(), head.groups.len(), bytes]
     };
     let limits = [MAX_DEPARTMENTS, MAX_GROUPS, MAX_BYTES];
-    let mut sizes = sizes(new).into_iter().zip(sizes(old)).zip(limits);
+    let mut sizes = sizes_of(new).into_iter().zip(sizes_of(old)).zip(limits);
     sizes.all(|((new, old), limit)| new <= limit.max(old))
 }
 
@@ -71,7 +73,8 @@ pub fn write(head: &DirectoryHead, later: &LaterPermissions) -> String {
     serde_json::json!(compact).to_string()
 }
 
-/// Reads such a text.
+/// Reads a text from [`write`]. The second part contains the groups whose stored permissions this build would write
+/// otherwise, because a later build wrote them.
 pub fn read(text: &str) -> Result<(DirectoryHead, LaterPermissions), String> {
     let compact: Compact = serde_json::from_str(text).map_err(|cause| cause.to_string())?;
     let (mut groups, mut later) = (BTreeMap::new(), LaterPermissions::new());
@@ -94,7 +97,7 @@ pub fn read(text: &str) -> Result<(DirectoryHead, LaterPermissions), String> {
     Ok((head, later))
 }
 
-/// Permissions as they are stored, a number or an object.
+/// Decodes stored permissions, a number or an object; `None` if they are neither.
 fn read_permissions(stored: &Value) -> Option<Permissions> {
     match stored {
         Value::Number(bits) => bits.as_u64().map(unpack_permissions),
@@ -102,14 +105,14 @@ fn read_permissions(stored: &Value) -> Option<Permissions> {
     }
 }
 
-/// Replaces the permissions that this build knows. Keeps those of a later build.
+/// Permissions to store. Those that this build does not know are kept from `later`, the stored ones of a later build.
 fn rewritten(later: Option<&Value>, permissions: Permissions) -> Value {
     let packed = pack_permissions(permissions);
     match later {
         Some(stored) if read_permissions(stored) == Some(permissions) => stored.clone(),
         Some(Value::Number(bits)) => {
-            let unknown = bits.as_u64().unwrap_or_default() >> BITS << BITS;
-            (packed | unknown).into()
+            let unknown_bits = bits.as_u64().unwrap_or_default() >> BITS << BITS;
+            (packed | unknown_bits).into()
         }
         Some(Value::Object(named)) => {
             let mut named = named.clone();
@@ -141,12 +144,17 @@ const LEVELS: [AccessLevel; 4] = [
     AccessLevel::All,
 ];
 
-/// The bits that this build knows.
+/// Number of the low bits that this build knows.
 const BITS: u32 = 16;
 
+/// Permissions as a number: bits 0 to 3 are the access level of leads, 4 to 7 that of opportunities, and each of 8 to
+/// 15 a flag.
 fn pack_permissions(permissions: Permissions) -> u64 {
-    let level = |level| LEVELS.iter().zip(0_u64..).find(|(known, _)| **known == level);
-    let level = |is| level(is).map_or(0, |(_, number)| number);
+    let number_of = |level| {
+        let mut numbered = LEVELS.iter().zip(0_u64..);
+        let found = numbered.find(|(known, _)| **known == level);
+        found.map_or(0, |(_, number)| number)
+    };
     let flags = [
         permissions.won_lost,
         permissions.delete_leads,
@@ -157,16 +165,21 @@ fn pack_permissions(permissions: Permissions) -> u64 {
         permissions.tickets,
         permissions.reports,
     ];
-    let flags = flags
+    let flag_bits = flags
         .into_iter()
         .zip(8_u32..)
-        .map(|(is, bit)| u64::from(is) << bit);
-    level(permissions.leads) | (level(permissions.opportunities) << 4) | flags.sum::<u64>()
+        .map(|(is_set, bit)| u64::from(is_set) << bit);
+    let levels = number_of(permissions.leads) | (number_of(permissions.opportunities) << 4);
+    levels | flag_bits.sum::<u64>()
 }
 
+/// The inverse of [`pack_permissions`]. An unknown access level becomes the default.
 fn unpack_permissions(bits: u64) -> Permissions {
-    let level = |bits: u64| usize::try_from(bits & 15).ok().and_then(|at| LEVELS.get(at));
-    let level = |bits| level(bits).copied().unwrap_or_default();
+    let level = |bits: u64| {
+        let number = usize::try_from(bits & 15).ok();
+        let level = number.and_then(|number| LEVELS.get(number));
+        level.copied().unwrap_or_default()
+    };
     let flag = |bit: u32| (bits >> bit) & 1 == 1;
     Permissions {
         leads: level(bits),
@@ -184,40 +197,47 @@ fn unpack_permissions(bits: u64) -> Permissions {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+/// Departments with their parents as the text that the module describes.
 pub(super) fn pack_departments(departments: &BTreeMap<DepartmentId, Option<DepartmentId>>) -> String {
-    let places: BTreeMap<_, _> = departments.keys().copied().zip(1_u64..).collect();
-    let (mut text, mut before) = (String::new(), 0);
+    let positions: BTreeMap<_, _> = departments.keys().copied().zip(1_u64..).collect();
+    let encode_parent = |parent: DepartmentId| match positions.get(&parent) {
+        Some(position) => *position,
+        None => positions.len() as u64 + parent.get(),
+    };
+    let (mut text, mut previous) = (String::new(), 0);
     for (id, parent) in departments {
-        write_number(&mut text, id.get() - before);
-        let elsewhere = |parent: DepartmentId| places.len() as u64 + parent.get();
-        let place = |parent| places.get(&parent).copied().unwrap_or_else(|| elsewhere(parent));
-        write_number(&mut text, parent.map_or(0, place));
-        before = id.get();
+        write_number(&mut text, id.get() - previous);
+        write_number(&mut text, parent.map_or(0, encode_parent));
+        previous = id.get();
     }
     text
 }
 
+/// The inverse of [`pack_departments`]; `None` if the text is malformed.
 fn unpack_departments(text: &str) -> Option<BTreeMap<DepartmentId, Option<DepartmentId>>> {
-    let (mut digits, mut ids, mut places) = (text.bytes(), Vec::new(), Vec::new());
-    let mut before = 0_u64;
+    let (mut digits, mut ids, mut encoded_parents) = (text.bytes(), Vec::new(), Vec::new());
+    let mut id = 0_u64;
     while digits.len() > 0 {
-        before = before.checked_add(read_number(&mut digits)?)?;
-        ids.push(DepartmentId::new(before)?);
-        places.push(read_number(&mut digits)?);
+        id = id.checked_add(read_number(&mut digits)?)?;
+        ids.push(DepartmentId::new(id)?);
+        encoded_parents.push(read_number(&mut digits)?);
     }
-    let parent = |place: u64| {
-        let at = usize::try_from(place).ok()?.checked_sub(1)?;
-        let elsewhere = || DepartmentId::new(place - ids.len() as u64);
-        ids.get(at).copied().or_else(elsewhere)
+    let decode_parent = |encoded: u64| {
+        let index = usize::try_from(encoded).ok()?.checked_sub(1)?;
+        match ids.get(index) {
+            Some(id) => Some(*id),
+            None => DepartmentId::new(encoded - ids.len() as u64),
+        }
     };
-    let parents = places.into_iter().map(parent);
+    let parents = encoded_parents.into_iter().map(decode_parent);
     Some(ids.iter().copied().zip(parents).collect())
 }
 
+/// Appends a number in digits of five bits, the lowest first. A digit above 31 is followed by another.
 fn write_number(text: &mut String, mut number: u64) {
     loop {
-        let more = if number > 31 { 32 } else { 0 };
-        let digit = usize::try_from((number & 31) | more).unwrap_or_default();
+        let continuation = if number > 31 { 32 } else { 0 };
+        let digit = usize::try_from((number & 31) | continuation).unwrap_or_default();
         text.push(char::from(DIGITS[digit]));
         number >>= 5;
         if number == 0 {
@@ -226,6 +246,7 @@ fn write_number(text: &mut String, mut number: u64) {
     }
 }
 
+/// Reads a number from [`write_number`]; `None` if it is incomplete or too large.
 fn read_number(digits: &mut impl Iterator<Item = u8>) -> Option<u64> {
     let (mut number, mut shift) = (0_u64, 0);
     loop {

@@ -41,15 +41,18 @@ impl Reader {
             self.department_details()
         )?;
         let stored = directory.as_ref().map(super::decode).transpose()?;
-        let stored = stored.map(|stored| (stored.details, stored.standings));
-        let (details, standings) = stored.unwrap_or_default();
+        let (details, standings) = match stored {
+            Some(stored) => (stored.details, stored.standings),
+            None => (None, None),
+        };
         Ok(DepartmentList {
             details: details.unwrap_or(departments),
             users: super::department_users(standings, members)?,
         })
     }
 
-    /// The list with all departments of a head that was read in parallel. No call, unless a department was added in between.
+    /// Completes a list with all departments of `head`, which was read in parallel with it. No call, unless a
+    /// department was added in between.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -78,23 +81,23 @@ impl Reader {
     }
 }
 
-/// The departments or groups in an item. Those that belong to another item are left out.
+/// The departments or groups in an item. Those whose id belongs to another item are omitted.
 pub fn decode_details(keys: Keys<'_>, item: &Item) -> Result<DirectoryDetails, StoreError> {
     let (key, mut details) = (key_of(item)?, DirectoryDetails::default());
     if key.pk == keys.departments() {
-        let departments = members::<Department>(item)?.into_iter();
+        let departments = decode_members::<Department>(item)?.into_iter();
         let known = departments.filter_map(|(id, department)| Some((DepartmentId::new(id)?, department)));
         details.departments = known.filter(|(id, _)| keys.department(*id) == key).collect();
     } else {
-        let groups = members::<GroupName>(item)?.into_iter();
+        let groups = decode_members::<GroupName>(item)?.into_iter();
         let known = groups.filter_map(|(id, name)| Some((GroupId::new(id)?, name)));
         details.groups = known.filter(|(id, _)| keys.group(*id) == key).collect();
     }
     Ok(details)
 }
 
-/// The members of an item whose names are ids.
-fn members<T: DeserializeOwned>(item: &Item) -> Result<Vec<(u64, T)>, StoreError> {
+/// The JSON members of an item whose names are ids, decoded. Members with other names are omitted.
+fn decode_members<T: DeserializeOwned>(item: &Item) -> Result<Vec<(u64, T)>, StoreError> {
     let members: Map<String, Value> = item::need_json(KIND, item, DETAILS)?;
     let known = members
         .into_iter()
@@ -103,7 +106,7 @@ fn members<T: DeserializeOwned>(item: &Item) -> Result<Vec<(u64, T)>, StoreError
     known.map(|(id, member)| Ok((id, decode(member)?))).collect()
 }
 
-/// The items of details.
+/// Details of departments and groups as items. Parents are in the head, so they are omitted.
 pub fn encode_details(keys: Keys<'_>, details: &DirectoryDetails) -> BTreeMap<Key, Item> {
     let departments = details.departments.iter().map(|(id, department)| {
         let department = Department {
@@ -114,11 +117,11 @@ pub fn encode_details(keys: Keys<'_>, details: &DirectoryDetails) -> BTreeMap<Ke
     });
     let groups = details.groups.iter();
     let groups = groups.map(|(id, name)| (keys.group(*id), id.to_string(), json!(name)));
-    gathered(departments.chain(groups))
+    details_items(departments.chain(groups))
 }
 
-/// Adds each member to its item, with its name.
-fn gathered(members: impl Iterator<Item = (Key, String, Value)>) -> BTreeMap<Key, Item> {
+/// The items with these details: key of the item, name of its JSON member, and the member.
+fn details_items(members: impl Iterator<Item = (Key, String, Value)>) -> BTreeMap<Key, Item> {
     let mut items: BTreeMap<Key, Map<String, Value>> = BTreeMap::new();
     for (key, name, member) in members {
         items.entry(key).or_default().insert(name, member);
@@ -130,7 +133,9 @@ fn gathered(members: impl Iterator<Item = (Key, String, Value)>) -> BTreeMap<Key
         .collect()
 }
 
-/// A directory of formats 2 to 5 in the compact form, and the items of its details. Attributes of later builds stay.
+/// Converts a directory of formats 2 to 5 into the compact form and the items of its details. `item` is the stored form
+/// of `stored`, whose JSON is rearranged as it is, so that fields and attributes of later builds stay. Departments and
+/// groups with a malformed id are omitted, and groups without permissions.
 pub fn compacted(
     keys: Keys<'_>,
     stored: &StoredDirectory,
@@ -138,25 +143,28 @@ pub fn compacted(
 ) -> Result<(StoredDirectory, BTreeMap<Key, Item>), StoreError> {
     let mut text: Map<String, Value> = item::need_json("directory", item, HEAD)?;
     let (mut permissions, mut details) = (Map::new(), Vec::new());
-    let mut members = |name: &str| match text.remove(name) {
+    let mut take_object = |name: &str| match text.remove(name) {
         Some(Value::Object(members)) => members,
         _ => Map::new(),
     };
-    for (text, mut department) in members("departments") {
-        let fields = department.as_object_mut().map(|fields| fields.remove("parent"));
-        if let (Some(id), Some(_)) = (text.parse().ok().and_then(DepartmentId::new), fields) {
-            details.push((keys.department(id), text, department));
+    for (name, mut department) in take_object("departments") {
+        let Some(fields) = department.as_object_mut() else {
+            continue;
+        };
+        fields.remove("parent");
+        if let Some(id) = name.parse().ok().and_then(DepartmentId::new) {
+            details.push((keys.department(id), name, department));
         }
     }
-    for (text, mut group) in members("groups") {
-        let own = group
+    for (name, mut group) in take_object("groups") {
+        let stored_permissions = group
             .as_object_mut()
             .and_then(|fields| fields.remove("permissions"));
-        let id = text.parse().ok().and_then(GroupId::new);
-        if let (Some(id), Some(own)) = (id, own) {
+        let id = name.parse().ok().and_then(GroupId::new);
+        if let (Some(id), Some(stored_permissions)) = (id, stored_permissions) {
             let known = stored.directory.groups.get(&id).copied();
-            permissions.insert(text.clone(), compact::packed(known, own));
-            details.push((keys.group(id), text, group));
+            permissions.insert(name.clone(), compact::packed(known, stored_permissions));
+            details.push((keys.group(id), name, group));
         }
     }
     let departments = compact::pack_departments(&stored.directory.departments);
@@ -167,5 +175,5 @@ pub fn compacted(
     let mut compact = item.clone();
     compact.remove(HEAD);
     compact.insert(COMPACT.to_owned(), s(json!(text).to_string()));
-    Ok((decode_raw(&compact)?, gathered(details.into_iter())))
+    Ok((decode_raw(&compact)?, details_items(details.into_iter())))
 }

@@ -223,9 +223,9 @@ mod tests {
         assert!(notification.sk.starts_with(&notifications(call)));
         assert_eq!(triggered(&notification.sk), None);
         assert_eq!(notified(&trigger.sk), None);
-        let aside = key::aside(&trigger);
+        let aside = key::quarantine_key(&trigger);
         assert_eq!(aside.to_string(), "acme#trigger-aside call#000000000000012");
-        assert_eq!(key::put_back(&aside), trigger);
+        assert_eq!(key::original_key(&aside), trigger);
         assert!(keys.quarantine().contains(&aside.pk));
         for (pk, sk) in [
             ("acme#trigger", notification.sk.as_str()),

@@ -127,11 +127,11 @@ impl Keys<'_> {
     pub fn ranked(self, key: &Key) -> Option<(BoardList, String)> {
         let rest = key.pk.strip_prefix(&self.prefix())?.strip_prefix("board-rank#")?;
         let mut parts = rest.split('#');
-        let mut id = || parts.next()?.parse().ok();
+        let mut next_number = || parts.next()?.parse().ok();
         let list = BoardList {
-            funnel: FunnelId::new(id()?)?,
-            column: ColumnId::new(id()?)?,
-            archived: id()? == 1,
+            funnel: FunnelId::new(next_number()?)?,
+            column: ColumnId::new(next_number()?)?,
+            archived: next_number()? == 1,
             user: None,
             status: None,
         };
@@ -165,13 +165,15 @@ impl Keys<'_> {
 pub(crate) const RESTRICTED_TOTAL: &str = "board-total-restricted";
 pub(crate) const RESTRICTED_RANK: &str = "board-rank-restricted";
 
-/// The latest time in Unix milliseconds, and its day since 1970.
+/// The latest time in Unix milliseconds, and its day since 1970. Sort keys contain the difference to it, so that later
+/// times sort first.
 const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
 const LAST_DAY: i64 = LAST_MILLI / DAY_MILLIS;
 /// The milliseconds of a day.
 pub const DAY_MILLIS: i64 = 86_400_000;
 
-/// The sort key of a record in lists that are newest first, and highest id first within a millisecond (C-42, C-62).
+/// The place of a record: its sort key in lists that are newest first, and highest id first within a millisecond (C-42,
+/// C-62).
 pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
     format!("{}{:015}", place_time(create_date), MAX_ID - id.into())
 }
@@ -206,17 +208,18 @@ pub fn rank_day(create_date: Timestamp) -> String {
     format!("{:07}", LAST_DAY - day(create_date))
 }
 
+/// The day of a time, numbered from 1970.
 fn day(time: Timestamp) -> i64 {
     time.unix_millis().div_euclid(DAY_MILLIS)
 }
 
 /// The exclusive and the inclusive bound of the sort keys of daily counts, from the day of `newest` to the day of
-/// `oldest`.
+/// `oldest`, both included; `None` without a bound. The latest day sorts first.
 pub fn rank_span(newest: Option<Timestamp>, oldest: Option<Timestamp>) -> (Option<String>, Option<String>) {
-    let after = |day: i64| format!("{:07}~", LAST_DAY - day);
+    let end_of_day = |day: i64| format!("{:07}~", LAST_DAY - day);
     (
-        newest.map(|newest| after(day(newest) + 1)),
-        oldest.map(|oldest| after(day(oldest))),
+        newest.map(|newest| end_of_day(day(newest) + 1)),
+        oldest.map(|oldest| end_of_day(day(oldest))),
     )
 }
 
@@ -225,10 +228,11 @@ pub fn rank(day: &str, user: UserId) -> String {
     format!("{day}#{}", user.get() / RANK_USERS)
 }
 
-/// The greatest sort key that sorts before a rank, which ends with a digit.
+/// A text that sorts before a rank, which ends with a digit, and after all daily counts before it: the last character
+/// is replaced by the one before it and `~~`, which sorts after `#` and digits.
 pub fn before_rank(mut rank: String) -> String {
-    let last = rank.pop().map_or(0, u32::from).saturating_sub(1);
-    rank.extend([char::from_u32(last).unwrap_or_default(), '~', '~']);
+    let previous = rank.pop().map_or(0, u32::from).saturating_sub(1);
+    rank.extend([char::from_u32(previous).unwrap_or_default(), '~', '~']);
     rank
 }
 

@@ -122,13 +122,13 @@ impl Keys<'_> {
     }
 
     /// The claim that prevents concurrent requests from creating two leads with one e-mail address.
-    pub fn new_email(self, digest: &str) -> Key {
+    pub fn email_claim(self, digest: &str) -> Key {
         Key::new(self.pk(&format!("new-email#{digest}")), "new-email")
     }
 
     /// The claim that prevents two first calls from one line from creating two leads. It contains only a digest of the
     /// line, because the item may outlive the lead.
-    pub fn new_caller(self, line: &str) -> Key {
+    pub fn phone_claim(self, line: &str) -> Key {
         Key::new(self.pk(&format!("new-caller#{line}")), "new-caller")
     }
 
@@ -165,8 +165,8 @@ impl Keys<'_> {
 
     /// The key of a new call.
     pub fn call(self, id: CallId) -> Key {
-        let [spread, former] = self.call_places(id);
-        if self.spreads_calls() { spread } else { former }
+        let [current, former] = self.call_places(id);
+        if self.spreads_calls() { current } else { former }
     }
 
     /// The two possible keys of a call: the key since format 6, and the former key.
@@ -180,27 +180,27 @@ impl Keys<'_> {
     }
 
     /// The stale markers of records with copies in other records.
-    pub fn notices(self) -> String {
+    pub fn stale_markers(self) -> String {
         self.pk("notice")
     }
 
     /// The stale marker of a lead.
-    pub fn lead_notice(self, lead: LeadId) -> Key {
-        Key::new(self.notices(), format!("lead#{}", lead.padded()))
+    pub fn stale_marker(self, lead: LeadId) -> Key {
+        Key::new(self.stale_markers(), format!("lead#{}", lead.padded()))
     }
 
     /// The tombstones of deleted leads with data that may not be erased yet.
-    pub fn erasures(self) -> String {
+    pub fn tombstones(self) -> String {
         self.pk("erasure")
     }
 
     /// The tombstone of a deleted lead.
-    pub fn erasure(self, lead: LeadId) -> Key {
-        Key::new(self.erasures(), lead.padded())
+    pub fn tombstone(self, lead: LeadId) -> Key {
+        Key::new(self.tombstones(), lead.padded())
     }
 }
 
-/// The text between a whole e-mail address and the id of its lead.
+/// The text between a whole e-mail address and the id of its lead. Between other words and the id is `#` alone.
 const ADDRESS: &str = "#@";
 
 /// The number of partitions of new calls.
@@ -233,12 +233,12 @@ pub fn class_of(owner: UserId) -> String {
 }
 
 /// The lead of a stale marker, by its key.
-pub fn noticed(key: &Key) -> Option<LeadId> {
+pub fn stale_marker_lead(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.strip_prefix("lead#")?.parse().ok()?)
 }
 
 /// The lead of a tombstone, by its key.
-pub fn marked(key: &Key) -> Option<LeadId> {
+pub fn tombstone_lead(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.parse().ok()?)
 }
 
@@ -254,12 +254,12 @@ pub(super) fn first(word: &str) -> String {
     word.chars().take(1).collect()
 }
 
-/// The sort key of a record with a text, such as a word.
+/// The sort key of a record with a text, such as a word: items sort by text, then id.
 pub(super) fn keyed(text: &str, id: &str) -> String {
     format!("{text}#{id}")
 }
 
-/// The key range of the texts in a span.
+/// The key range of the items with a text in a span, in a partition with sort keys from [`keyed`].
 pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
     let (after, last) = match span {
         KeySpan::Prefix(prefix) => (prefix.clone(), char::MAX),

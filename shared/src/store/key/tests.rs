@@ -66,9 +66,10 @@ fn items_expire_under_known_keys() {
     let prefixes = expiring(&name);
     let expires = |key: &Key| prefixes.iter().any(|prefix| key.pk.starts_with(prefix.as_str()));
     for key in [
-        keys.bookmark("walk", 1),
+        keys.page_cursor("walk", 1),
         keys.idempotency("digest"),
-        keys.new_caller("line"),
+        keys.phone_claim("line"),
+        keys.email_claim("digest"),
         keys.rate(Budget::Webhook, 1),
         keys.report_draft(ReportId::new(1).unwrap(), "slice", 1),
         keys.report_walk(ReportEntity::Calls),
@@ -164,13 +165,16 @@ fn the_text_of_leads_keys() {
             keys.phone_lead("5511", true, lead()),
             "acme#phone#5511 1#000000000001001",
         ),
-        (keys.bookmark("ab", 12), "acme#bookmark#ab 00000000000000000012"),
+        (
+            keys.page_cursor("ab", 12),
+            "acme#bookmark#ab 00000000000000000012",
+        ),
         (
             entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),
             "acme#company-lead#2 000000000001001",
         ),
-        (keys.lead_notice(lead()), "acme#notice lead#000000000001001"),
-        (keys.erasure(lead()), "acme#erasure 000000000001001"),
+        (keys.stale_marker(lead()), "acme#notice lead#000000000001001"),
+        (keys.tombstone(lead()), "acme#erasure 000000000001001"),
         (
             keys.lead_call(lead(), CallId::new(12).unwrap()),
             "acme#lead-call#1001 000000000000012",
@@ -366,8 +370,8 @@ fn the_text_of_calls_keys() {
             keys.event(lead(), event),
             "acme#timeline#1001 event#000000000000005",
         ),
-        (keys.new_caller("ab"), "acme#new-caller#ab new-caller"),
-        (keys.new_email("ab"), "acme#new-email#ab new-email"),
+        (keys.phone_claim("ab"), "acme#new-caller#ab new-caller"),
+        (keys.email_claim("ab"), "acme#new-email#ab new-email"),
         (
             keys.word_lead(false, "ávila", lead()),
             "acme#word#0#á ávila#000000000001001",

@@ -22,7 +22,8 @@ use crate::store::{Reader, Writer};
 use table::item::{self, Item};
 use table::{CommitError, Policy, StoreError, Transaction};
 
-const NUMBER: &str = "lead";
+/// The counter's attribute with the last id of a lead.
+const SEQUENCE: &str = "lead";
 
 /// Prefetched reads of a lead to create.
 #[derive(Debug)]
@@ -34,10 +35,10 @@ pub struct PrefetchedLead {
     /// The lead that has one of them.
     existing: Option<LeadId>,
     /// Whether look-ups by e-mail address may be incomplete.
-    unmigrated: bool,
-    /// The id of the new lead.
-    number: Sequence,
-    claim: Option<IdempotencyKey>,
+    may_lack_look_ups: bool,
+    /// The id of the new lead, if no other request takes it first.
+    next_id: Sequence,
+    idempotency_key: Option<IdempotencyKey>,
 }
 
 /// Outcome of a request for a lead.
@@ -61,8 +62,17 @@ struct NewLead {
     identity: Identity,
     /// Leads with a claim to a number or the address that they no longer have.
     earlier: Claimants,
-    claim: Option<IdempotencyKey>,
+    idempotency_key: Option<IdempotencyKey>,
+    /// Recognises the request's own write after an unknown outcome.
     nonce: String,
+}
+
+/// Result of one attempt to write a lead.
+enum CreationAttempt {
+    /// The request is decided.
+    Done(CreatedLead),
+    /// Conditions failed, for which there may be a remedy. Contains the current items of these conditions.
+    Refused(BTreeMap<Key, Item>),
 }
 
 impl Reader {
@@ -74,11 +84,11 @@ impl Reader {
     pub async fn begin_lead(
         &self,
         identity: Identity,
-        claim: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<PrefetchedLead, StoreError> {
         let counter = self.keys().counter(Counter::Lead);
-        let (claimed, existing, unmigrated, counter) = tokio::try_join!(
-            self.claimed(claim.as_ref()),
+        let (claimed, existing, may_lack_look_ups, counter) = tokio::try_join!(
+            self.claimed(idempotency_key.as_ref()),
             self.identified_lead(&identity),
             self.lacks_email_look_ups(&identity),
             self.table.get(&counter),
@@ -87,9 +97,9 @@ impl Reader {
             claimed,
             identity,
             existing,
-            unmigrated,
-            number: Sequence::next(counter.as_ref(), NUMBER)?,
-            claim,
+            may_lack_look_ups,
+            next_id: Sequence::next(counter.as_ref(), SEQUENCE)?,
+            idempotency_key,
         })
     }
 }
@@ -103,49 +113,45 @@ impl Writer {
     /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn create_lead(
         &self,
-        start: PrefetchedLead,
+        prefetched: PrefetchedLead,
         lead: Lead,
         company: Option<NamedCompany>,
         settings: &Settings,
     ) -> Result<CreatedLead, StoreError> {
-        let (mut existing, mut number) = (start.existing, start.number);
-        if existing.is_none() && start.unmigrated {
+        let (mut existing, mut id) = (prefetched.existing, prefetched.next_id);
+        if existing.is_none() && prefetched.may_lack_look_ups {
             let budget = ReadBudget::within(settings);
-            existing = ReadBudget::in_time(self.reader.listed_lead(&start.identity, &budget)).await?;
+            existing = ReadBudget::in_time(self.reader.listed_lead(&prefetched.identity, &budget)).await?;
         }
-        self.learn_division(&lead).await?;
+        self.learn_format_if_large(&lead).await?;
         let mut new = NewLead {
             lead,
             company,
-            identity: start.identity,
+            identity: prefetched.identity,
             earlier: Claimants::new(),
-            claim: start.claim,
+            idempotency_key: prefetched.idempotency_key,
             nonce: self.reader.environment.token(),
         };
-        let (mut is_first, mut retry) = (true, self.reader.table.retry(Policy::CROWDED, "making a lead"));
+        let mut is_first_attempt = true;
+        let mut retry = self.reader.table.retry(Policy::CROWDED, "making a lead");
         loop {
-            if let Some(id) = existing {
-                // An equal request may have created it after this request read the claim.
-                let claimed = self.reader.claimed(new.claim.as_ref());
-                let (lead, claimed) = tokio::try_join!(self.reader.lead_if(id, &new.identity), claimed)?;
-                if claimed != Claimed::New {
-                    return Ok(CreatedLead::Claimed(claimed));
-                }
-                if let Some(lead) = lead {
-                    return Ok(CreatedLead::Existing(Box::new(lead)));
+            if let Some(existing_id) = existing {
+                if let Some(outcome) = self.outcome_of_existing(existing_id, &new).await? {
+                    return Ok(outcome);
                 }
                 existing = self.reader.identified_lead(&new.identity).await?;
             }
             if existing.is_none() {
-                if std::mem::take(&mut is_first) {
-                    number = self.first_number(number, Counter::Lead, NUMBER).await?;
+                if is_first_attempt {
+                    id = self.first_id(id, Counter::Lead, SEQUENCE).await?;
+                    is_first_attempt = false;
                 }
-                match self.insert_lead(&mut new, number).await? {
-                    Ok(outcome) => return Ok(outcome),
-                    Err(refused) => {
+                match self.insert_lead(&mut new, id).await? {
+                    CreationAttempt::Done(outcome) => return Ok(outcome),
+                    CreationAttempt::Refused(items) => {
                         existing = self.reader.identified_lead(&new.identity).await?;
                         if existing.is_none() {
-                            number = self.other_number(&refused, number).await?;
+                            id = self.id_after_refusal(&items, id).await?;
                         }
                     }
                 }
@@ -154,80 +160,94 @@ impl Writer {
         }
     }
 
-    /// One attempt to write a lead. Returns its outcome, or the items of failed conditions.
-    async fn insert_lead(
+    /// The outcome if lead `id` has a number or the address of the new lead; `None` if it no longer has any, or is
+    /// gone. An equal request may have created it after this request read its idempotency key, so the key is read
+    /// again.
+    async fn outcome_of_existing(
         &self,
-        new: &mut NewLead,
-        number: Sequence,
-    ) -> Result<Result<CreatedLead, BTreeMap<Key, Item>>, StoreError> {
-        let id: LeadId = number.id()?;
-        new.lead.id = id;
-        let made = || CreatedLead::Made(Box::new(new.lead.clone()));
-        let refused = match self.table.commit(self.lead_creation(new, number)?).await {
-            Ok(()) => return Ok(Ok(made())),
-            Err(CommitError::Refused(items)) => items,
-            Err(CommitError::Store(error)) => {
-                let stored = self.reader.lead_record(id).await?;
-                let own = stored.is_some_and(|record| record.nonce.as_deref() == Some(new.nonce.as_str()));
-                return own.then(|| Ok(made())).ok_or(error);
-            }
-        };
-        let there = refused.get(&self.keys().lead(id));
-        if there.is_some_and(|item| item::is_own(item, &new.nonce)) {
-            return Ok(Ok(made()));
+        id: LeadId,
+        new: &NewLead,
+    ) -> Result<Option<CreatedLead>, StoreError> {
+        let (lead, claimed) = tokio::try_join!(
+            self.reader.lead_if_identified(id, &new.identity),
+            self.reader.claimed(new.idempotency_key.as_ref())
+        )?;
+        if claimed != Claimed::New {
+            return Ok(Some(CreatedLead::Claimed(claimed)));
         }
-        if let Some(claimed) = self.claimed_meanwhile(new.claim.as_ref(), &refused)? {
-            return Ok(Ok(CreatedLead::Claimed(claimed)));
-        }
-        let renewed = new
-            .company
-            .take()
-            .map(|company| company.renewed(self.keys(), &refused));
-        match renewed.transpose()? {
-            Some(None) => return Ok(Ok(CreatedLead::CompanyGone)),
-            company => new.company = company.flatten(),
-        }
-        new.earlier
-            .extend(new.identity.refused_by(self.keys(), &refused)?);
-        Ok(Err(refused))
+        Ok(lead.map(|lead| CreatedLead::Existing(Box::new(lead))))
     }
 
-    /// The writes of a new lead with an id.
-    fn lead_creation(&self, new: &NewLead, number: Sequence) -> Result<Transaction, StoreError> {
+    /// Makes one attempt to write a lead with this id. After a refusal, `new` contains the current company, and the
+    /// leads whose claims refused the attempt.
+    async fn insert_lead(&self, new: &mut NewLead, id: Sequence) -> Result<CreationAttempt, StoreError> {
+        new.lead.id = id.id()?;
+        let made = || CreationAttempt::Done(CreatedLead::Made(Box::new(new.lead.clone())));
+        let refused = match self.table.commit(self.lead_creation(new, id)?).await {
+            Ok(()) => return Ok(made()),
+            Err(CommitError::Refused(items)) => items,
+            Err(CommitError::Store(error)) => {
+                // The outcome may be unknown, so the nonce decides.
+                let stored = self.reader.lead_record(new.lead.id).await?;
+                let is_own = stored.is_some_and(|record| record.nonce.as_deref() == Some(new.nonce.as_str()));
+                return if is_own { Ok(made()) } else { Err(error) };
+            }
+        };
+        // An earlier attempt to send the same transaction may have succeeded.
+        let there = refused.get(&self.keys().lead(new.lead.id));
+        if there.is_some_and(|item| item::is_own(item, &new.nonce)) {
+            return Ok(made());
+        }
+        if let Some(claimed) = self.claimed_concurrently(new.idempotency_key.as_ref(), &refused)? {
+            return Ok(CreationAttempt::Done(CreatedLead::Claimed(claimed)));
+        }
+        if let Some(company) = new.company.take() {
+            let current = company.renewed(self.keys(), &refused)?;
+            if current.is_none() {
+                return Ok(CreationAttempt::Done(CreatedLead::CompanyGone));
+            }
+            new.company = current;
+        }
+        let claimants = new.identity.claimants_among(self.keys(), &refused)?;
+        new.earlier.extend(claimants);
+        Ok(CreationAttempt::Refused(refused))
+    }
+
+    /// The writes of a new lead with its id, which the transaction takes at the counter unless it is reserved.
+    fn lead_creation(&self, new: &NewLead, id: Sequence) -> Result<Transaction, StoreError> {
         let (keys, now) = (self.keys(), self.reader.environment.now());
-        let id = new.lead.id;
         let state = LeadState {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
-            unlinked: self.reader.settled.has(Format::UNLINKED),
-            details: Details::default().next(&self.reader.settled),
+            unlinked: self.reader.known_format.has(Format::UNLINKED),
+            details: Details::default().next(&self.reader.known_format),
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;
-        ranks::leave_to_count(&mut transaction, keys, &new.lead, number);
+        ranks::leave_to_count(&mut transaction, keys, &new.lead, id);
         if let Some(company) = &new.company {
             company.require(&mut transaction, keys);
         }
         new.identity
-            .put_claims(&mut transaction, keys, id, (&new.earlier, now));
-        number.take(&mut transaction, keys.counter(Counter::Lead), NUMBER);
-        if let Some(claim) = &new.claim {
-            claim.put(&mut transaction, keys, id.get(), now);
+            .put_claims(&mut transaction, keys, new.lead.id, (&new.earlier, now));
+        id.take(&mut transaction, keys.counter(Counter::Lead), SEQUENCE);
+        if let Some(key) = &new.idempotency_key {
+            key.put(&mut transaction, keys, new.lead.id.get(), now);
         }
         Ok(transaction)
     }
 
-    /// A reserved id, if a concurrent request took this one; otherwise this one.
-    async fn other_number(
+    /// The id of the next attempt: a reserved one if a concurrent request took `id`, otherwise `id`.
+    async fn id_after_refusal(
         &self,
         refused: &BTreeMap<Key, Item>,
-        number: Sequence,
+        id: Sequence,
     ) -> Result<Sequence, StoreError> {
         let counter = self.keys().counter(Counter::Lead);
-        let record = self.keys().lead(number.id()?);
+        let record = self.keys().lead(id.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
-            return self.number_after_conflict(Counter::Lead, NUMBER).await;
+            return self.reserve_after_conflict(Counter::Lead, SEQUENCE).await;
         }
-        Ok(number)
+        Ok(id)
     }
 }

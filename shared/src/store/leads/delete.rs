@@ -47,26 +47,29 @@ impl Writer {
             if !may(&record.lead) {
                 return Ok(Deleted::Gone);
             }
+            // The lead for the next attempt; `None` if it was deleted.
             let newer = match self.table.commit(self.deletion(&record, &nonce)?).await {
                 Ok(()) => return Ok(Deleted::Done),
                 Err(CommitError::Refused(items)) => {
                     self.newer_lead(record.clone(), items, &mut retry).await?
                 }
                 Err(CommitError::Store(error)) => {
-                    let own = self.deleted_by(id, &nonce).await?;
-                    return own.then_some(Deleted::Done).ok_or(error);
+                    // The outcome may be unknown, so the tombstone's nonce decides.
+                    let is_own = self.is_deleted_by(id, &nonce).await?;
+                    return if is_own { Ok(Deleted::Done) } else { Err(error) };
                 }
             };
             match newer {
                 Some(newer) => record = newer,
                 // An attempt of unknown outcome, or another request, has deleted it.
-                None if self.deleted_by(id, &nonce).await? => return Ok(Deleted::Done),
+                None if self.is_deleted_by(id, &nonce).await? => return Ok(Deleted::Done),
                 None => return Ok(Deleted::Gone),
             }
         }
     }
 
-    /// Deletes several leads independently, [`CONCURRENCY`] at a time. Returns the ids of deleted leads.
+    /// Deletes several leads independently, [`CONCURRENCY`] at a time. Returns the ids of deleted leads, without those
+    /// that `may` refuses or that are gone.
     ///
     /// # Errors
     /// [`StoreError`] if one failed; what was deleted by then stays so.
@@ -76,22 +79,23 @@ impl Writer {
         may: impl Fn(&Lead) -> bool,
     ) -> Result<BTreeSet<LeadId>, StoreError> {
         let mut deleted = BTreeSet::new();
-        for some in stored.chunks(CONCURRENCY) {
-            let some = some.iter().map(async |stored| {
+        for batch in stored.chunks(CONCURRENCY) {
+            let deletions = batch.iter().map(async |stored| {
                 let outcome = self.delete_lead(stored.clone(), &may).await?;
                 Ok::<_, StoreError>((outcome == Deleted::Done).then_some(stored.lead.id))
             });
-            deleted.extend(try_join_all(some).await?.into_iter().flatten());
+            deleted.extend(try_join_all(deletions).await?.into_iter().flatten());
         }
         Ok(deleted)
     }
 
     /// Whether the request with this nonce deleted a lead.
-    async fn deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
-        let mark = self.reader.table.get(&self.keys().erasure(lead)).await?;
-        Ok(mark.is_some_and(|mark| item::is_own(&mark, nonce)))
+    async fn is_deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
+        let tombstone = self.reader.table.get(&self.keys().tombstone(lead)).await?;
+        Ok(tombstone.is_some_and(|tombstone| item::is_own(&tombstone, nonce)))
     }
 
+    /// The writes of a deletion, on condition that the record is unchanged.
     fn deletion(&self, record: &LeadRecord, nonce: &str) -> Result<Transaction, StoreError> {
         let (keys, id) = (self.keys(), record.lead.id);
         let mut transaction = Transaction::default();
@@ -99,9 +103,9 @@ impl Writer {
         let derived = record.derived_as_read(keys)?;
         Derived::change(&mut transaction, &derived, Derived::default());
         let now = self.reader.environment.now();
-        let mut mark = stale_markers::marked_at(now);
-        mark.insert("nonce".to_owned(), s(nonce));
-        transaction.put(keys.erasure(id), mark, Condition::Always);
+        let mut tombstone = stale_markers::marked_at(now);
+        tombstone.insert("nonce".to_owned(), s(nonce));
+        transaction.put(keys.tombstone(id), tombstone, Condition::Always);
         stale_markers::mark_deleted(&mut transaction, keys, id, now);
         Ok(transaction)
     }

@@ -66,39 +66,41 @@ impl PendingErasures {
 /// Maximum tombstones read by a page: 3 read units.
 const MAX_READ: usize = 100;
 
-/// The first tombstones, and the lead after which more may follow.
+/// The first tombstones by lead.
 #[derive(Debug)]
 pub struct FirstErasures {
     first: PendingErasures,
+    /// The lead after which more may follow; `None` if these are all.
     after: Option<LeadId>,
 }
 
 impl Reader {
     /// The first tombstones. One query of at most 3 units.
     pub(crate) async fn first_erasures(&self) -> Result<FirstErasures, StoreError> {
-        let span = KeyRange::head(self.keys().erasures(), MAX_READ);
+        let span = KeyRange::head(self.keys().tombstones(), MAX_READ);
         let Page { items, more } = self.table.query_counters(span).await?;
         let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        let first = PendingErasures(keys.iter().filter_map(key::marked).collect());
+        let first = PendingErasures(keys.iter().filter_map(key::tombstone_lead).collect());
         let after = first.0.last().copied().filter(|_| more);
         Ok(FirstErasures { first, after })
     }
 
-    /// The tombstones among these leads. No call unless there are many tombstones; then a batch of gets.
+    /// The first tombstones, and those of these leads. No call if the first ones are all or include all of these leads;
+    /// else a batch of gets.
     pub(crate) async fn erasures_of(
         &self,
         FirstErasures { first, after }: FirstErasures,
         leads: impl Iterator<Item = LeadId>,
     ) -> Result<PendingErasures, StoreError> {
-        let PendingErasures(mut marked) = first;
+        let PendingErasures(mut deleted) = first;
         if let Some(after) = after {
-            let marks = leads
+            let unread = leads
                 .filter(|lead| *lead > after)
-                .map(|lead| self.keys().erasure(lead));
-            let found = self.table.get_many(marks).await?;
-            marked.extend(found.keys().filter_map(key::marked));
+                .map(|lead| self.keys().tombstone(lead));
+            let found = self.table.get_many(unread).await?;
+            deleted.extend(found.keys().filter_map(key::tombstone_lead));
         }
-        Ok(PendingErasures(marked))
+        Ok(PendingErasures(deleted))
     }
 
     /// All tombstones. One query per MB.
@@ -106,10 +108,12 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
-        let span = KeyRange::whole(self.keys().erasures());
+        let span = KeyRange::whole(self.keys().tombstones());
         let items = self.table.query_all(span).await?;
         // A key without a lead covers none; the doctor reports it.
         let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        Ok(PendingErasures(keys.iter().filter_map(key::marked).collect()))
+        Ok(PendingErasures(
+            keys.iter().filter_map(key::tombstone_lead).collect(),
+        ))
     }
 }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::record::{KIND, LeadRecord, LeadState};
 use crate::ids::LeadId;
 use crate::lead::Lead;
-use crate::store::format::Settled;
+use crate::store::format::KnownFormat;
 use crate::store::{Reader, Writer};
 use crate::text::hex;
 use table::item::{self, Item, s};
@@ -41,11 +41,12 @@ pub enum Details {
 }
 
 impl Details {
-    /// The place in a record to write, in place of this one.
+    /// The place of the custom fields in the next version of a record: an inline one may be divided if the format of
+    /// the table permits it.
     #[must_use]
-    pub fn next(&self, settled: &Settled) -> Self {
+    pub fn next(&self, format: &KnownFormat) -> Self {
         match self {
-            Self::Inline if settled.divides_leads() => Self::Divisible,
+            Self::Inline if format.splits_lead_details() => Self::Divisible,
             details => details.clone(),
         }
     }
@@ -56,41 +57,46 @@ impl Details {
     }
 
     /// Adds the custom fields, or the digest of their details, to a record.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] if the lead has custom fields although its details were not read.
     pub(super) fn encode(&self, lead: &Lead, record: &mut Item) -> Result<(), StoreError> {
-        let unread = match self {
-            Self::Unread(digest) if lead.custom.is_empty() => Some(digest.clone()),
-            Self::Unread(_) => {
+        if let Self::Unread(digest) = self {
+            if !lead.custom.is_empty() {
                 let (kind, cause) = (KIND, "its custom fields were not read".to_owned());
                 return Err(StoreError::Unstorable { kind, cause });
             }
-            _ => None,
-        };
-        if unread.is_none() && lead.custom.is_empty() {
+            record.insert(DIGEST.to_owned(), s(digest));
             return Ok(());
         }
-        let text = text(lead);
-        let is_large = *self == Self::Divisible && text.len() > MAX_INLINE;
-        match unread.or_else(|| is_large.then(|| digest_of(&text))) {
-            Some(digest) => record.insert(DIGEST.to_owned(), s(digest)),
-            None => record.insert(CUSTOM.to_owned(), s(text)),
-        };
+        if lead.custom.is_empty() {
+            return Ok(());
+        }
+        let text = custom_text(lead);
+        if *self == Self::Divisible && text.len() > MAX_INLINE {
+            record.insert(DIGEST.to_owned(), s(digest_of(&text)));
+        } else {
+            record.insert(CUSTOM.to_owned(), s(text));
+        }
         Ok(())
     }
 
-    /// The details of an encoded record, if it has any: only their digest if they were not read.
+    /// The item of the details of an encoded record; `None` if it has none. Contains only the digest if the details
+    /// were not read, so that a write leaves their other attributes as they are.
     pub(super) fn item(&self, lead: &Lead, record: &Item) -> Option<Item> {
         let mut details = item::part(record, DIGEST);
         if details.is_empty() {
             return None;
         }
         if !matches!(self, Self::Unread(_)) {
-            details.insert(CUSTOM.to_owned(), s(text(lead)));
+            details.insert(CUSTOM.to_owned(), s(custom_text(lead)));
         }
         Some(details)
     }
 }
 
-fn text(lead: &Lead) -> String {
+/// The custom fields as JSON text.
+fn custom_text(lead: &Lead) -> String {
     serde_json::json!(lead.custom).to_string()
 }
 
@@ -192,7 +198,8 @@ impl Reader {
         }
     }
 
-    /// The same for a record that was read; `None` if it is gone. No call unless it has details.
+    /// Adds the custom fields to a record that was read. If these have changed, returns a newer record; `None` if the
+    /// lead is gone. No call unless it has details.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -226,16 +233,19 @@ impl Reader {
                 continue;
             }
             let id = lead.lead.id;
-            let completed = found.remove(&id).map(|found| {
-                let found = found?;
+            let Some(found) = found.remove(&id) else {
+                continue;
+            };
+            let completed = found.and_then(|found| {
                 if let Some(record) = found.record {
                     lead = LeadState::take(record)?;
                 }
                 lead.add_details(found.details.as_ref())?;
-                Ok::<_, StoreError>(lead)
+                Ok(lead)
             });
-            let named = self.keys().lead_details(id).complete(Item::new());
-            whole.extend(completed.and_then(|lead| table::readable(named, |_| lead)));
+            // `readable` logs the key of an item that cannot be read.
+            let key_alone = self.keys().lead_details(id).complete(Item::new());
+            whole.extend(table::readable(key_alone, |_| completed));
         }
         Ok(whole)
     }
@@ -249,29 +259,36 @@ impl Reader {
         let lacking = |record: &Item| Some((item_id(record)?, digest(record)?.to_owned()));
         let wanted = records.iter().filter_map(lacking).collect();
         let mut found = Box::pin(self.details_of(wanted)).await?;
-        let records = records.into_iter().filter_map(|record| {
-            let Some((id, _)) = lacking(&record) else {
-                return Some(record);
-            };
-            let Ok(found) = found.remove(&id)? else {
-                return Some(record);
-            };
-            let mut record = found.record.unwrap_or(record);
-            if let Some(details) = found.details {
-                record.remove(DIGEST);
-                record.extend(item::part(&details, CUSTOM));
+        let mut whole = Vec::with_capacity(records.len());
+        for mut record in records {
+            if let Some((id, _)) = lacking(&record) {
+                match found.remove(&id) {
+                    None => continue,
+                    Some(Err(_)) => {}
+                    Some(Ok(found)) => {
+                        record = found.record.unwrap_or(record);
+                        if let Some(details) = found.details {
+                            record.remove(DIGEST);
+                            record.extend(item::part(&details, CUSTOM));
+                        }
+                    }
+                }
             }
-            Some(record)
-        });
-        Ok(records.collect())
+            whole.push(record);
+        }
+        Ok(whole)
     }
 
-    /// The details of leads with these digests in their records. One batch of gets, none without leads. If a lead changed
-    /// in between, its record and then its details are read again. Callers put the future on the heap, because it is large
-    /// and part of every reader's future.
+    /// The details of `wanted`, leads with the digests in their records. One batch of gets, none without leads. If a
+    /// lead changed in between, its record and then its details are read again. Callers put the future on the heap,
+    /// because it is large and part of every reader's future.
+    ///
+    /// # Errors
+    /// [`StoreError::Contention`] if a lead changed at each of [`ATTEMPTS`] reads; other errors if they cannot be read.
     async fn details_of(&self, mut wanted: BTreeMap<LeadId, String>) -> Result<DetailsOfLeads, StoreError> {
         let keys = self.keys();
         let mut done = DetailsOfLeads::new();
+        // The records that were read again.
         let mut records: BTreeMap<LeadId, Item> = BTreeMap::new();
         let policy = Policy::CONTESTED.attempts(ATTEMPTS);
         let mut retry = self.table.retry(policy, "reading a large lead");
@@ -280,26 +297,28 @@ impl Reader {
                 .table
                 .get_many(wanted.keys().map(|id| keys.lead_details(*id)))
                 .await?;
-            wanted.retain(|id, expected| {
-                let details = found.remove(&keys.lead_details(*id));
-                let details = details.filter(|details| digest(details) == Some(expected));
-                let is_torn = details.is_none();
-                if !is_torn {
-                    let record = records.remove(id);
-                    done.insert(*id, Ok(FoundDetails { record, details }));
+            let mut torn = BTreeMap::new();
+            for (id, expected) in wanted {
+                let details = found.remove(&keys.lead_details(id));
+                if details.as_ref().and_then(digest) == Some(expected.as_str()) {
+                    let record = records.remove(&id);
+                    done.insert(id, Ok(FoundDetails { record, details }));
+                } else {
+                    torn.insert(id, expected);
                 }
-                is_torn
-            });
-            if wanted.is_empty() {
+            }
+            if torn.is_empty() {
                 break;
             }
             retry.again().await?;
-            wanted = self.read_again(wanted, &mut records, &mut done).await?;
+            wanted = self.read_again(torn, &mut records, &mut done).await?;
         }
         Ok(done)
     }
 
-    /// Reads the records again of leads with details of another digest. Returns the leads with details to read again.
+    /// Reads the records of `torn` again, leads whose details are missing or have another digest than the record.
+    /// Returns the leads with details to read again. Adds leads without details to `done`, and leads whose details are
+    /// missing. Deleted leads are omitted.
     async fn read_again(
         &self,
         torn: BTreeMap<LeadId, String>,
@@ -319,7 +338,7 @@ impl Reader {
                     let (record, details) = (Some(record), None);
                     done.insert(id, Ok(FoundDetails { record, details }));
                 }
-                // Read twice around the details, with the same digest.
+                // The record had this digest both before and after the read of the details, so no change explains it.
                 Some(digest) if digest == before && records.contains_key(&id) => {
                     done.insert(
                         id,
@@ -341,9 +360,10 @@ fn item_id(record: &Item) -> Option<LeadId> {
 }
 
 impl Writer {
-    /// Learns whether a large lead is to be divided. One get if this process has not seen the table migrated, else none.
-    pub(super) async fn learn_division(&self, lead: &Lead) -> Result<(), StoreError> {
-        if self.reader.settled.divides_leads() || text(lead).len() <= MAX_INLINE {
+    /// Learns the table's format before a write of a lead with large custom fields, because it decides where these are
+    /// stored. One get if this process has not seen the table migrated, else none.
+    pub(super) async fn learn_format_if_large(&self, lead: &Lead) -> Result<(), StoreError> {
+        if self.reader.known_format.splits_lead_details() || custom_text(lead).len() <= MAX_INLINE {
             return Ok(());
         }
         self.reader.learn_format().await

@@ -21,8 +21,8 @@ use crate::words::address_word;
 use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, Pages, StoreError, Transaction};
 
-/// Lifetime of a claim in seconds. Look-ups show a new lead at once; the claim is for requests that read the look-ups
-/// just before.
+/// Lifetime of a claim in seconds. Look-ups contain a new lead at once; the claim is for requests that read the
+/// look-ups just before.
 const CLAIM_SECONDS: u32 = 3600;
 
 /// The fields that must be unique to a new lead.
@@ -59,8 +59,9 @@ fn digest(text: &str) -> String {
 /// The claim of a number. Both forms of a number with a ninth digit have the same claim.
 pub fn phone_claim(keys: Keys<'_>, phone: &Phone) -> Key {
     let digits = phone.digits();
+    // The lesser of both forms names the line.
     let line = phone.twin().map_or(digits, |twin| digits.min(twin));
-    keys.new_caller(&digest(line))
+    keys.phone_claim(&digest(line))
 }
 
 /// Adds the claim of a number or address for a new lead to `transaction`, on condition that no other lead has claimed
@@ -105,19 +106,21 @@ impl Identity {
     /// Whether a lead has one of the numbers, or the address.
     fn is_of(&self, lead: &Lead) -> bool {
         let numbers: Vec<_> = lead.numbers().filter_map(Phone::of).collect();
-        let calls = |phone: &Phone| numbers.iter().any(|number| number.same_line(phone));
+        let has_number = |phone: &Phone| numbers.iter().any(|number| number.same_line(phone));
         let email = lead.email.as_deref().and_then(same_email);
-        self.phones.iter().any(calls) || (email.is_some() && email == self.email)
+        let has_email = email.is_some() && email == self.email;
+        has_email || self.phones.iter().any(has_number)
     }
 
-    /// The keys of its claims.
+    /// The keys of the claims of its numbers and its address.
     fn claims(&self, keys: Keys<'_>) -> BTreeSet<Key> {
         let phones = self.phones.iter().map(|phone| phone_claim(keys, phone));
-        let email = self.email.as_ref().map(|email| keys.new_email(&digest(email)));
+        let email = self.email.as_ref().map(|email| keys.email_claim(&digest(email)));
         phones.chain(email).collect()
     }
 
-    /// Adds the claims of all numbers and the address for a new lead to `transaction`.
+    /// Adds the claims of all numbers and the address for a new lead to `transaction`. `earlier` contains the leads
+    /// whose claims may be replaced.
     pub(super) fn put_claims(
         &self,
         transaction: &mut Transaction,
@@ -131,36 +134,40 @@ impl Identity {
         }
     }
 
-    /// The leads of the claims among the items of failed conditions.
-    pub(super) fn refused_by(
+    /// The leads that have this identity's claims, by the claims among the items of failed conditions.
+    pub(super) fn claimants_among(
         &self,
         keys: Keys<'_>,
         refused: &BTreeMap<Key, Item>,
     ) -> Result<Claimants, StoreError> {
-        let claims = self.claims(keys).into_iter();
-        let claims = claims.filter_map(|key| Some((claimant(refused.get(&key)?), key)));
-        claims.map(|(lead, key)| Ok((key, lead?))).collect()
+        let mut claimants = Claimants::new();
+        for key in self.claims(keys) {
+            if let Some(claim) = refused.get(&key) {
+                let lead = claimant(claim)?;
+                claimants.insert(key, lead);
+            }
+        }
+        Ok(claimants)
     }
 }
 
 impl Reader {
-    /// The lead with a number: the best exact match, else the best twin (C-72). At most two queries of one item, in
-    /// parallel, for any number of leads with the number.
+    /// The lead with a telephone number: the best match of these digits, else of the number's other form, with or
+    /// without the ninth digit (C-72). At most two queries of one item, in parallel, for any number of leads with the
+    /// number.
     ///
     /// # Errors
     /// [`StoreError`] if the look-ups cannot be read.
     pub async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
         let keys = self.keys();
-        let twin = async {
+        let exact_match = self.first_lead(KeyRange::head(keys.phone(phone.digits()), 1));
+        let twin_match = async {
             match phone.twin() {
                 Some(twin) => self.first_lead(KeyRange::head(keys.phone(twin), 1)).await,
                 None => Ok(None),
             }
         };
-        let (exact, twin) = try_join!(
-            self.first_lead(KeyRange::head(keys.phone(phone.digits()), 1)),
-            twin
-        )?;
+        let (exact, twin) = try_join!(exact_match, twin_match)?;
         Ok(exact.or(twin))
     }
 
@@ -181,8 +188,13 @@ impl Reader {
         Ok(phones.into_iter().flatten().next().or(email))
     }
 
-    /// A whole lead, if it has one of the numbers, or the address.
-    pub(super) async fn lead_if(&self, id: LeadId, identity: &Identity) -> Result<Option<Lead>, StoreError> {
+    /// A whole lead; `None` if it is gone, or has none of the numbers and not the address. A look-up may be outdated,
+    /// so the record decides.
+    pub(super) async fn lead_if_identified(
+        &self,
+        id: LeadId,
+        identity: &Identity,
+    ) -> Result<Option<Lead>, StoreError> {
         let lead = self.whole_lead(id).await?.map(LeadRecord::from);
         Ok(lead
             .map(|record| record.value.lead)
@@ -204,6 +216,7 @@ impl Reader {
         Ok(listed.or(archived))
     }
 
+    /// The lead of the first look-up in a range.
     async fn first_lead(&self, look_ups: KeyRange) -> Result<Option<LeadId>, StoreError> {
         let page = self.table.query(look_ups).await?;
         page.items.first().map(looked_up).transpose()
@@ -217,13 +230,14 @@ impl Reader {
     /// Whether leads may lack look-ups by address and word, and opportunities by title, because the table was not
     /// migrated to [`Format::WORDS`]. One get; no call if this process has read that format.
     pub(in crate::store) async fn lacks_look_ups(&self) -> Result<bool, StoreError> {
-        if !self.settled.has(Format::WORDS) {
+        if !self.known_format.has(Format::WORDS) {
             self.learn_format().await?;
         }
-        Ok(!self.settled.has(Format::WORDS))
+        Ok(!self.known_format.has(Format::WORDS))
     }
 
-    /// The lead with the address, found by reading the lists of all leads. For tables without look-ups.
+    /// The lead with the address, found by reading the lists of all leads, those of archived ones last. For tables
+    /// without look-ups by address. `identity` must contain an address.
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] if the list is too long.
@@ -235,14 +249,14 @@ impl Reader {
         for archived in [false, true] {
             let mut pages = Pages::of(KeyRange::whole(self.keys().lead_list(archived)));
             while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-                let entries = page.items.into_iter();
-                // The doctor reports unreadable entries.
-                let mut entries =
-                    entries.filter_map(|item| item::decode::<LeadEntry>("lead entry", item).ok());
-                let is_same =
-                    |entry: &LeadEntry| entry.email.as_deref().and_then(same_email) == identity.email;
-                if let Some(entry) = entries.find(is_same) {
-                    return Ok(Some(entry.id));
+                for item in page.items {
+                    // The doctor reports unreadable entries.
+                    let Ok(entry) = item::decode::<LeadEntry>("lead entry", item) else {
+                        continue;
+                    };
+                    if entry.email.as_deref().and_then(same_email) == identity.email {
+                        return Ok(Some(entry.id));
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! A lead's record and its derived items: list entries, totals, ranks, and look-ups by number, e-mail address, word and
 //! company.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -155,12 +156,12 @@ impl Reader {
 /// A lead's fields that differ from the defaults, without free-form fields. Records that copy the lead contain it in
 /// this form.
 pub fn sparse(lead: &Lead) -> Map<String, Value> {
-    let fields = |lead: &Lead| match serde_json::to_value(lead) {
+    let fields_of = |lead: &Lead| match serde_json::to_value(lead) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    let plain = PLAIN_FIELDS.get_or_init(|| fields(&Lead::new(lead.id, lead.create_date)));
-    let mut sparse = fields(lead);
+    let plain = PLAIN_FIELDS.get_or_init(|| fields_of(&Lead::new(lead.id, lead.create_date)));
+    let mut sparse = fields_of(lead);
     sparse.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
     sparse
 }
@@ -183,12 +184,13 @@ impl Entity for LeadState {
         };
         let mut item = item::encode(KIND, lead)?;
         item.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
-        let mut json = |name: &str, text: String| item.insert(name.to_owned(), s(text));
         if !lead.utm_tags.is_empty() {
-            json("utmTags", serde_json::json!(lead.utm_tags).to_string());
+            let text = serde_json::json!(lead.utm_tags).to_string();
+            item.insert("utmTags".to_owned(), s(text));
         }
         if let Some(company) = &self.company {
-            json("companyCopy", serde_json::json!(company.sparse()).to_string());
+            let text = serde_json::json!(company.sparse()).to_string();
+            item.insert("companyCopy".to_owned(), s(text));
         }
         if self.unlinked {
             item.insert(UNLINKED.to_owned(), n(1));
@@ -211,12 +213,14 @@ impl Entity for LeadState {
 }
 
 impl LeadState {
+    /// Decodes a lead. A lead with details lacks the custom fields.
     pub(super) fn take(mut item: Item) -> Result<Self, StoreError> {
         let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
         let custom = item::take_json(KIND, &mut item, CUSTOM)?;
         let details = Details::of(&item);
         let company = item::take_json(KIND, &mut item, "companyCopy")?;
         let unlinked = item::number(KIND, &item, UNLINKED)? > 0;
+        // These are no fields of a lead.
         item.remove(UNLINKED);
         item.remove("v");
         item.remove("edited");
@@ -248,8 +252,8 @@ pub fn read(item: Item) -> Result<Lead, StoreError> {
     Err(item::corrupt(KIND, "its custom fields are missing"))
 }
 
-/// Adds the update of `lastActive` by a call or booking (C-73) and a stale marker. The condition prevents a link to a
-/// deleted lead (C-24).
+/// Adds the update of a lead's `lastActive` by a call or booking at `at` (C-73), and a stale marker. The condition
+/// prevents a link to a deleted lead (C-24).
 pub fn mark_active(
     transaction: &mut Transaction,
     keys: Keys<'_>,
@@ -267,11 +271,11 @@ pub fn mark_active(
 /// The first link increments the lead's version. So a concurrent change of the lead, which requires the version, is
 /// decided again and marks the copy as stale. Writing the note costs the units of the check that it replaces.
 pub fn link(transaction: &mut Transaction, keys: Keys<'_>, lead: &LeadRecord) {
-    let (key, read) = (keys.lead(lead.lead.id), Condition::Version(lead.version));
+    let (key, unchanged) = (keys.lead(lead.lead.id), Condition::Version(lead.version));
     if lead.unlinked {
-        transaction.update(key, "v", 1, linked(), read);
+        transaction.update(key, "v", 1, linked(), unchanged);
     } else {
-        transaction.check(key, read);
+        transaction.check(key, unchanged);
     }
 }
 
@@ -294,26 +298,31 @@ pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
 
 /// The items that a search reads (C-20): for each word a copy of the list entry without numbers, and for each number a
 /// copy with only this number. So a change of a number changes only its own item.
+///
+/// The word of the whole e-mail address has a key of its own form and does not count towards [`MAX_WORDS`]. A lead with
+/// more words has an item for the first ones, and one in the list of wordy leads.
 fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Key, Item)>, StoreError> {
     let (id, archived) = (lead.id, lead.archived);
     let words = word_keys([
         lead.fullname().as_str(),
         lead.email.as_deref().unwrap_or_default(),
     ]);
-    let overflow = (words.len() > MAX_WORDS).then(|| key::entry(keys.wordy_leads(archived), id));
+    let wordy_key = (words.len() > MAX_WORDS).then(|| key::entry(keys.wordy_leads(archived), id));
     let address = lead.email.as_deref().and_then(address_word);
-    let others = words.iter().filter(|word| Some(*word) != address.as_ref());
-    let words = others
+    let other_words = words.iter().filter(|word| Some(*word) != address.as_ref());
+    let word_keys = other_words
         .take(MAX_WORDS)
         .map(|word| keys.word_lead(archived, word, id));
-    let address = address.iter().map(|word| keys.addressed_lead(archived, word, id));
+    let address_key = address
+        .as_ref()
+        .map(|word| keys.addressed_lead(archived, word, id));
     let mut entry = LeadEntry {
         digits: Vec::new(),
         ..entry
     };
     let by_word = item::encode("lead entry", &entry)?;
-    let words = words.chain(address).chain(overflow);
-    let mut items: Vec<_> = words.map(|key| (key, by_word.clone())).collect();
+    let keys_of_words = word_keys.chain(address_key).chain(wordy_key);
+    let mut items: Vec<_> = keys_of_words.map(|key| (key, by_word.clone())).collect();
     for number in lead.numbers() {
         if let Some(key) = number_key(number) {
             entry.digits = vec![phone::digits(number)];
@@ -326,32 +335,27 @@ fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Ke
 
 /// All items derived from a lead.
 fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
-    let mut derived = Derived::default();
-    let listed = LeadEntry::of(lead);
-    let entry = item::encode("lead entry", &listed)?;
-    derived
-        .items
-        .insert(key::entry(keys.lead_list(lead.archived), lead.id), entry.clone());
+    let (id, archived) = (lead.id, lead.archived);
+    let entry = LeadEntry::of(lead);
+    let item = item::encode("lead entry", &entry)?;
+    let mut items = BTreeMap::from([(key::entry(keys.lead_list(archived), id), item.clone())]);
     if let Some(owner) = lead.owner {
-        derived
-            .items
-            .insert(key::entry(keys.owner_list(lead.archived, owner), lead.id), entry);
+        items.insert(key::entry(keys.owner_list(archived, owner), id), item);
     }
-    derived.items.extend(search_items(keys, lead, listed)?);
+    items.extend(search_items(keys, lead, entry)?);
     for phone in lead.numbers().filter_map(Phone::of) {
-        derived.items.insert(
-            keys.phone_lead(phone.digits(), lead.archived, lead.id),
-            Item::new(),
-        );
+        items.insert(keys.phone_lead(phone.digits(), archived, id), Item::new());
     }
-    let email = lead.email.as_deref().and_then(email_digest);
-    let email = email.map(|email| keys.email_lead(&email, lead.archived, lead.id));
-    derived.items.extend(email.map(|key| (key, Item::new())));
+    // Other addresses are words.
+    if let Some(digest) = lead.email.as_deref().and_then(email_digest) {
+        items.insert(keys.email_lead(&digest, archived, id), Item::new());
+    }
     if let Some(company) = lead.company {
-        let link = key::entry(keys.company_leads(company), lead.id);
-        derived.items.insert(link, Item::new());
+        items.insert(key::entry(keys.company_leads(company), id), Item::new());
     }
-    derived.totals = totals::counts(keys, lead)?;
-    derived.ranks = ranks::shares(keys, lead);
-    Ok(derived)
+    Ok(Derived {
+        items,
+        totals: totals::counts(keys, lead)?,
+        ranks: ranks::contributions(keys, lead),
+    })
 }

@@ -15,14 +15,14 @@ impl Reader {
         named: &LeadReferences,
     ) -> Result<(LeadReferences, Option<NamedCompany>), StoreError> {
         let keys = self.keys();
-        let users = named.users.iter().map(|id| keys.user(*id));
-        let tags = named.tags.iter().map(|id| keys.tag(*id));
-        let company = named.company.map(|id| keys.company(id));
-        let wanted = users.chain(tags).chain(company.clone());
+        let user_keys = named.users.iter().map(|id| keys.user(*id));
+        let tag_keys = named.tags.iter().map(|id| keys.tag(*id));
+        let company_key = named.company.map(|id| keys.company(id));
+        let wanted = user_keys.chain(tag_keys).chain(company_key.clone());
         let found = self.table.get_many(wanted).await?;
         let users = named.users.iter().copied();
         let tags = named.tags.iter().copied();
-        let company = company.and_then(|key| found.get(&key));
+        let company = company_key.and_then(|key| found.get(&key));
         let company = company.map(NamedCompany::of).transpose()?;
         let existing = LeadReferences {
             users: users.filter(|id| found.contains_key(&keys.user(*id))).collect(),

@@ -59,14 +59,14 @@ pub fn mark(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, environ
     let mut nonce = environment.token();
     nonce.truncate(8);
     marked.insert(SET.to_owned(), s(nonce));
-    transaction.update(keys.lead_notice(lead), "v", 1, marked, Condition::Always);
+    transaction.update(keys.stale_marker(lead), "v", 1, marked, Condition::Always);
 }
 
 /// Adds a marker of a lead deleted in `transaction`: its copies must be removed.
 pub fn mark_deleted(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
     let mut deleted = marked_at(now);
     deleted.insert(DELETED.to_owned(), n(1));
-    transaction.update(keys.lead_notice(lead), "v", 1, deleted, Condition::Always);
+    transaction.update(keys.stale_marker(lead), "v", 1, deleted, Condition::Always);
 }
 
 /// The time of a change as an attribute.
@@ -92,15 +92,19 @@ impl StaleMarkers {
 
     /// The markers in a page.
     fn of(page: &Page) -> Self {
-        let keys = page.items.iter().map(|item| key_of(item).ok());
-        let leads: Vec<_> = keys.map(|key| key.as_ref().and_then(key::noticed)).collect();
-        let unread = match (leads.iter().all(Option::is_some), page.more, leads.last()) {
+        let (mut leads, mut has_unreadable_key) = (BTreeSet::new(), false);
+        for item in &page.items {
+            let key = key_of(item).ok();
+            let lead = key.as_ref().and_then(key::stale_marker_lead);
+            has_unreadable_key |= lead.is_none();
+            leads.extend(lead);
+        }
+        let unread = match leads.last() {
             // No build writes such a key. Its lead is unknown, so every lead counts as marked.
-            (false, _, _) => Unread::Anything,
-            (true, true, Some(Some(last))) => Unread::After(*last),
+            _ if has_unreadable_key => Unread::Anything,
+            Some(last) if page.more => Unread::After(*last),
             _ => Unread::Nothing,
         };
-        let leads = leads.into_iter().flatten().collect();
         Self { leads, unread }
     }
 }
@@ -108,7 +112,7 @@ impl StaleMarkers {
 impl Reader {
     /// The first markers. One query of at most 3 units.
     pub(crate) async fn stale_markers(&self) -> Result<StaleMarkers, StoreError> {
-        let span = KeyRange::head(self.keys().notices(), MAX_READ);
+        let span = KeyRange::head(self.keys().stale_markers(), MAX_READ);
         let page = self.table.query_counters(span).await?;
         Ok(StaleMarkers::of(&page))
     }
@@ -122,27 +126,31 @@ impl Reader {
         ids: impl Iterator<Item = LeadId>,
     ) -> Result<BTreeMap<LeadId, LeadRecord>, StoreError> {
         let found = self.table.get_many(ids.map(|id| self.keys().lead(id))).await?;
-        let records = found.into_values().map(LeadRecord::decode);
-        records
-            .map(|record| record.map(|record| (record.lead.id, record)))
-            .collect()
+        let mut records = BTreeMap::new();
+        for item in found.into_values() {
+            let record = LeadRecord::decode(item)?;
+            records.insert(record.lead.id, record);
+        }
+        Ok(records)
     }
 
-    /// All markers. If the key of one cannot be read, every lead counts as marked.
+    /// All markers, given the first ones. If the key of one cannot be read, every lead counts as marked. No call if the
+    /// first ones are all; else one query per MB, within the budget.
     pub(crate) async fn all_stale_markers(
         &self,
-        markers: &StaleMarkers,
+        first: &StaleMarkers,
         budget: &ReadBudget,
     ) -> Result<StaleMarkers, StoreError> {
-        if markers.unread == Unread::Nothing {
-            return Ok(markers.clone());
+        if first.unread == Unread::Nothing {
+            return Ok(first.clone());
         }
         let mut all = StaleMarkers::default();
-        let mut pages = Pages::of(KeyRange::whole(self.keys().notices()));
+        let mut pages = Pages::of(KeyRange::whole(self.keys().stale_markers()));
         while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-            let more = StaleMarkers::of(&page);
-            all.leads.extend(more.leads);
-            if more.unread == Unread::Anything {
+            let next = StaleMarkers::of(&page);
+            all.leads.extend(next.leads);
+            // `Unread::After` concerns the next page.
+            if next.unread == Unread::Anything {
                 all.unread = Unread::Anything;
             }
         }

@@ -16,7 +16,7 @@ use crate::ids::UserId;
 use crate::lead::Lead;
 use crate::store::Reader;
 use crate::store::budget::ReadBudget;
-use crate::store::derived::{RESTRICTED_COUNT, Share, one};
+use crate::store::derived::{Contribution, RESTRICTED_COUNT, count_of_one};
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
 use crate::viewer::{OwnerScope, Viewer};
@@ -27,10 +27,13 @@ use table::{KeyRange, MAX_AHEAD, MAX_COUNTERS_AHEAD, Page, StoreError, key_of};
 const KIND: &str = "lead total";
 /// Number of items that count leads without owner, because calls from new numbers create them in bursts.
 const SHARDS: u64 = 16;
+/// Maximum ranges of totals of leads with access lists that are prefetched.
+const MAX_EXPECTED: usize = 4;
 
-/// The number of leads of a class.
+/// The number of leads of an owner; in [`Keys::restricted_lead_totals`], of an owner with the same access lists.
 #[derive(Debug, Deserialize)]
 struct LeadTotal {
+    /// Without those in `restricted`.
     #[serde(rename = "n", default)]
     count: i64,
     /// Number of the owner's leads with access lists.
@@ -44,48 +47,45 @@ struct LeadTotal {
 #[derive(Debug)]
 pub struct LeadTotals(Vec<LeadTotal>);
 
-/// The visible part of a list.
+/// The part of a list that a viewer sees, as far as the owners' totals determine it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LeadsSeen {
+pub struct VisibleLeads {
+    /// Number of leads that the viewer certainly sees.
     pub count: i64,
-    /// Owners of leads with access lists, of which the viewer may see some.
-    pub unclear: BTreeSet<Option<UserId>>,
+    /// Owners of further leads, with access lists, of which the viewer may see some.
+    pub restricted_owners: BTreeSet<Option<UserId>>,
 }
 
-/// First pages of totals of leads with access lists, of an owner or of all.
+/// First pages of totals of leads with access lists, by owner; `None` for those of all owners.
 pub type FirstTotals = BTreeMap<Option<UserId>, Page>;
 
 /// The items that count a lead, with its contributions.
-pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Share>, StoreError> {
+pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contribution>, StoreError> {
     let class = LeadClass::of(lead);
     let owner = lead.owner.map_or_else(
         || format!("none.{}", lead.id.get() % SHARDS),
         |owner| owner.to_string(),
     );
-    let restricted = i64::from(!class.lists.is_open());
+    let is_restricted = !class.lists.is_open();
     // `n` is always present, because the previous build cannot read a total without it.
-    let mut numbers = BTreeMap::from([("n".to_owned(), 1 - restricted)]);
+    let mut numbers = BTreeMap::from([("n".to_owned(), i64::from(!is_restricted))]);
     let mut counts = BTreeMap::new();
-    if restricted > 0 {
-        numbers.insert(RESTRICTED_COUNT.to_owned(), restricted);
+    if is_restricted {
+        numbers.insert(RESTRICTED_COUNT.to_owned(), 1);
         let name = key::class([&owner, &digest(&class.lists)]);
         let total = key::total(keys.restricted_lead_totals(lead.archived), &name);
-        counts.insert(total, one(item::encode(KIND, &class)?));
+        counts.insert(total, count_of_one(item::encode(KIND, &class)?));
     }
-    let attributes = item::encode(KIND, &class.unrestricted())?;
-    let total = key::total(keys.lead_totals(lead.archived), &owner);
-    let spread = keys.totals_spread();
-    counts.insert(
-        total,
-        Share {
-            numbers,
-            attributes,
-            spread,
-        },
-    );
+    let of_owner = Contribution {
+        numbers,
+        attributes: item::encode(KIND, &class.unrestricted())?,
+        is_sharded: keys.totals_spread(),
+    };
+    counts.insert(key::total(keys.lead_totals(lead.archived), &owner), of_owner);
     Ok(counts)
 }
 
+/// Identifies a set of access lists in the name of a total.
 fn digest(lists: &AccessLists) -> String {
     hex(&Sha256::digest(json!(lists).to_string())[..8])
 }
@@ -100,13 +100,13 @@ impl LeadClass {
     }
 }
 
-fn decoded(items: Vec<Item>) -> Result<Vec<LeadTotal>, StoreError> {
+fn decode_totals(items: Vec<Item>) -> Result<Vec<LeadTotal>, StoreError> {
     let totals = items.into_iter();
     totals.map(|item| item::decode(KIND, item)).collect()
 }
 
 impl LeadTotals {
-    /// The number of leads of each owner.
+    /// The number of leads of each owner. An owner may occur several times.
     pub fn by_owner(&self) -> impl Iterator<Item = (Option<UserId>, i64)> + '_ {
         self.0
             .iter()
@@ -114,17 +114,17 @@ impl LeadTotals {
     }
 
     /// The part that a viewer sees.
-    pub fn seen(&self, viewer: &Viewer) -> LeadsSeen {
-        let mut seen = LeadsSeen::default();
+    pub fn visible_to(&self, viewer: &Viewer) -> VisibleLeads {
+        let mut visible = VisibleLeads::default();
         for total in self.0.iter().filter(|total| total.class.is_seen_by(viewer)) {
-            seen.count += total.count;
+            visible.count += total.count;
             if viewer.passes_access_lists(total.class.owner) {
-                seen.count += total.restricted;
+                visible.count += total.restricted;
             } else if total.restricted > 0 {
-                seen.unclear.insert(total.class.owner);
+                visible.restricted_owners.insert(total.class.owner);
             }
         }
-        seen
+        visible
     }
 }
 
@@ -133,66 +133,65 @@ impl Reader {
     pub(super) async fn lead_totals(&self, archived: bool) -> Result<LeadTotals, StoreError> {
         let span = KeyRange::whole(self.keys().lead_totals(archived));
         let items = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
-        decoded(items).map(LeadTotals)
+        decode_totals(items).map(LeadTotals)
     }
 
-    /// The totals of leads with access lists that the caller's last list needed: at most 50 of each of four ranges.
+    /// Prefetches totals of leads with access lists, of the owners for whom the caller's last list needed them: at most
+    /// [`MAX_AHEAD`] of each of the first [`MAX_EXPECTED`] ranges.
     pub(super) async fn first_restricted_totals(
         &self,
         archived: bool,
         reach: &OwnerScope,
     ) -> Result<FirstTotals, StoreError> {
-        let unclear = self.hints.restricted_leads.get(&self.caller.credentials);
-        let ranges = self.restricted_ranges(archived, reach, &unclear.unwrap_or_default());
-        let first = ranges.into_iter().take(4).map(async |(owner, range)| {
-            let page = self
-                .table
-                .query(KeyRange {
-                    limit: MAX_AHEAD,
-                    ..range
-                })
-                .await?;
-            Ok::<_, StoreError>((owner, page))
+        let owners = self.hints.restricted_leads.get(&self.caller.credentials);
+        let ranges = self.restricted_ranges(archived, reach, &owners.unwrap_or_default());
+        let pages = ranges.into_iter().take(MAX_EXPECTED).map(async |(owner, range)| {
+            let first = KeyRange {
+                limit: MAX_AHEAD,
+                ..range
+            };
+            Ok::<_, StoreError>((owner, self.table.query(first).await?))
         });
-        Ok(try_join_all(first).await?.into_iter().collect())
+        Ok(try_join_all(pages).await?.into_iter().collect())
     }
 
-    /// Ranges of the totals of leads with access lists: one for each visible owner, or one for all owners.
+    /// Ranges of the totals of leads with access lists: one for each of these owners, or one for all owners if the
+    /// caller sees the leads of all. None without owners.
     fn restricted_ranges(
         &self,
         archived: bool,
         reach: &OwnerScope,
-        unclear: &BTreeSet<Option<UserId>>,
+        owners: &BTreeSet<Option<UserId>>,
     ) -> Vec<(Option<UserId>, KeyRange)> {
         let partition = self.keys().restricted_lead_totals(archived);
         match reach {
             OwnerScope::Users(_) => {
-                let owners = unclear.iter().flatten();
-                let of = |owner| KeyRange::beginning(partition.clone(), key::class_of(owner));
-                owners.map(|owner| (Some(*owner), of(*owner))).collect()
+                let range_of = |owner| KeyRange::beginning(partition.clone(), key::class_of(owner));
+                let users = owners.iter().flatten();
+                users.map(|owner| (Some(*owner), range_of(*owner))).collect()
             }
-            _ if unclear.is_empty() => Vec::new(),
+            _ if owners.is_empty() => Vec::new(),
             _ => vec![(None, KeyRange::whole(partition))],
         }
     }
 
-    /// Number of the viewer's leads that are not in [`LeadsSeen::count`]. Reads some 150 bytes for each class of access
-    /// lists, within the budget. No call if the first totals are all; else one query per thousand totals, owners in
-    /// parallel.
-    pub(super) async fn seen_by_lists(
+    /// Number of the viewer's leads that are not in [`VisibleLeads::count`]. Reads some 150 bytes for each class of
+    /// access lists of these owners, within the budget. No call if `first`, the prefetched totals, are all; else one
+    /// query per thousand totals, owners in parallel.
+    pub(super) async fn count_restricted(
         &self,
         (viewer, archived): (&Viewer, bool),
-        unclear: &BTreeSet<Option<UserId>>,
+        owners: &BTreeSet<Option<UserId>>,
         mut first: FirstTotals,
         budget: &ReadBudget,
     ) -> Result<i64, StoreError> {
-        let ranges = self.restricted_ranges(archived, &viewer.lead_reach(), unclear);
+        let ranges = self.restricted_ranges(archived, &viewer.lead_owner_scope(), owners);
         let totals = ranges.into_iter().map(|(owner, mut range)| {
-            let (mut items, more) = first
+            let (mut items, has_more) = first
                 .remove(&owner)
                 .map_or((Vec::new(), true), |page| (page.items, page.more));
             async move {
-                if more {
+                if has_more {
                     if let Some(last) = items.last() {
                         range.after = Some(key_of(last)?.sk);
                     }
@@ -202,9 +201,10 @@ impl Reader {
             }
         });
         let items = try_join_all(totals).await?.concat();
-        let others = decoded(items)?
+        // Leads of owners whose lists the viewer passes are in `VisibleLeads::count`.
+        let uncounted = decode_totals(items)?
             .into_iter()
             .filter(|total| total.class.is_seen_by(viewer) && !viewer.passes_access_lists(total.class.owner));
-        Ok(others.map(|total| total.count).sum())
+        Ok(uncounted.map(|total| total.count).sum())
     }
 }

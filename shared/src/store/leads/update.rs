@@ -46,7 +46,8 @@ impl Writer {
         self.change_lead(stored.into(), company, change).await
     }
 
-    /// The same for a record that may lack the custom fields, if `change` concerns none.
+    /// Like [`update_lead`](Self::update_lead), for a record that may lack the custom fields, if `change` concerns
+    /// none.
     async fn change_lead<R>(
         &self,
         mut stored: LeadRecord,
@@ -62,22 +63,26 @@ impl Writer {
             if lead == stored.lead {
                 return Ok(UpdatedLead::Done(Box::new(lead)));
             }
-            self.learn_division(&lead).await?;
+            self.learn_format_if_large(&lead).await?;
             let transaction = self.lead_update(&stored, &lead, company.as_ref())?;
             let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(UpdatedLead::Done(Box::new(lead))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
-                    let there = self.reader.whole_lead(lead.id).await?;
-                    let is_done = |there: WholeLead| change(&there.lead).is_ok_and(|same| same == there.lead);
-                    let done = there.is_some_and(is_done);
-                    return done.then(|| UpdatedLead::Done(Box::new(lead))).ok_or(error);
+                    // The outcome may be unknown. The change is done if it changes nothing of the stored lead.
+                    let current = self.reader.whole_lead(lead.id).await?;
+                    let is_changed = |current: WholeLead| {
+                        change(&current.lead).is_ok_and(|unchanged| unchanged == current.lead)
+                    };
+                    let is_done = current.is_some_and(is_changed);
+                    return is_done.then(|| UpdatedLead::Done(Box::new(lead))).ok_or(error);
                 }
             };
-            let renewed = company.map(|company| company.renewed(self.keys(), &refused));
-            match renewed.transpose()? {
-                Some(None) => return Ok(UpdatedLead::CompanyGone),
-                renewed => company = renewed.flatten(),
+            if let Some(named) = company.take() {
+                company = named.renewed(self.keys(), &refused)?;
+                if company.is_none() {
+                    return Ok(UpdatedLead::CompanyGone);
+                }
             }
             match self.newer_lead(stored, refused, &mut retry).await? {
                 Some(newer) => stored = newer,
@@ -86,9 +91,10 @@ impl Writer {
         }
     }
 
-    /// Returns the lead for the next attempt, or `None` if it was deleted. The first retry uses the item of the failed
-    /// condition. Later retries read the lead after a pause, because with many writers an earlier version is outdated.
-    /// If `stored` has its custom fields, so has the newer one.
+    /// Returns the lead for the attempt after a refusal, or `None` if it was deleted. `refused` contains the items of
+    /// the failed conditions. The first retry uses the lead's among them, or `stored` if the lead's condition did not
+    /// fail. Later retries read the lead after a pause, because with many writers an earlier version is outdated. If
+    /// `stored` has its custom fields, so has the newer one.
     pub(crate) async fn newer_lead(
         &self,
         stored: LeadRecord,
@@ -96,7 +102,8 @@ impl Writer {
         retry: &mut Retry<'_>,
     ) -> Result<Option<LeadRecord>, StoreError> {
         let (id, is_whole) = (stored.lead.id, stored.is_whole());
-        let newer = if retry.again().await? {
+        let has_paused = retry.again().await?;
+        let newer = if has_paused {
             self.reader.lead_record(id).await?
         } else {
             match refused.remove(&self.keys().lead(id)) {
@@ -111,11 +118,11 @@ impl Writer {
         }
     }
 
-    /// Archives or restores several leads, each for itself, some at a time; those that `may` refuses or that are gone are not
-    /// in the result. The result lacks the custom fields of large leads.
+    /// Archives or restores several leads independently, [`CONCURRENCY`] at a time. Returns the leads, without those
+    /// that `may` refuses or that are gone, and without the custom fields of large leads.
     ///
     /// # Errors
-    /// [`StoreError`] as there; what was changed by then stays.
+    /// [`StoreError`] if one failed, or if its outcome is unknown; what was changed by then stays so.
     pub async fn archive_leads(
         &self,
         stored: Vec<LeadRecord>,
@@ -123,34 +130,38 @@ impl Writer {
         may: impl Fn(&Lead) -> bool,
     ) -> Result<Vec<Lead>, StoreError> {
         let change = |lead: &Lead| {
-            let changed = || Lead {
+            if !may(lead) {
+                return Err(());
+            }
+            Ok(Lead {
                 archived,
                 ..lead.clone()
-            };
-            may(lead).then(changed).ok_or(())
+            })
         };
         let mut changed = Vec::with_capacity(stored.len());
-        for some in stored.chunks(CONCURRENCY) {
-            let updates = some
+        for batch in stored.chunks(CONCURRENCY) {
+            let updates = batch
                 .iter()
                 .map(|stored| self.change_lead(stored.clone(), None, change));
-            let outcomes = try_join_all(updates).await?.into_iter();
-            changed.extend(outcomes.filter_map(|outcome| match outcome {
-                UpdatedLead::Done(lead) => Some(*lead),
-                UpdatedLead::Refused(()) | UpdatedLead::Gone | UpdatedLead::CompanyGone => None,
-            }));
+            for outcome in try_join_all(updates).await? {
+                if let UpdatedLead::Done(lead) = outcome {
+                    changed.push(*lead);
+                }
+            }
         }
         Ok(changed)
     }
 }
 
 impl Writer {
-    /// The writes that replace a stored lead, on condition that it is unchanged, and raise its facts.
+    /// The writes that replace a stored lead, whose company stays, on condition that it is unchanged, and enqueue its
+    /// facts.
     pub(crate) fn lead_change(&self, stored: &WholeLead, lead: &Lead) -> Result<Transaction, StoreError> {
         self.lead_update(stored, lead, None)
     }
 
-    /// Like [`lead_change`](Self::lead_change), for a lead that may get this company.
+    /// Like [`lead_change`](Self::lead_change), for a lead that may get this company. A lead that gets it requires that
+    /// it is unchanged. A change of copied fields adds a stale marker, unless no opportunity copies the lead.
     fn lead_update(
         &self,
         stored: &LeadRecord,
@@ -158,14 +169,13 @@ impl Writer {
         company: Option<&NamedCompany>,
     ) -> Result<Transaction, StoreError> {
         let keys = self.keys();
-        let gets = |named: &&NamedCompany| lead.company == Some(named.company.id);
-        let new = company
-            .filter(|_| lead.company != stored.lead.company)
-            .filter(gets);
-        let copy = if lead.company == stored.lead.company {
+        let keeps_company = lead.company == stored.lead.company;
+        let gets = |named: &&NamedCompany| !keeps_company && lead.company == Some(named.company.id);
+        let new_company = company.filter(gets);
+        let copy = if keeps_company {
             stored.company.clone()
         } else {
-            new.map(|named| named.company.clone())
+            new_company.map(|named| named.company.clone())
         };
         let changed = LeadRecord {
             edited: true,
@@ -173,12 +183,12 @@ impl Writer {
                 lead: lead.clone(),
                 company: copy,
                 unlinked: stored.unlinked,
-                details: stored.details.next(&self.reader.settled),
+                details: stored.details.next(&self.reader.known_format),
             })
         };
         let mut transaction = self.put_record(&changed, Some(stored))?;
-        if let Some(new) = new {
-            new.require(&mut transaction, keys);
+        if let Some(new_company) = new_company {
+            new_company.require(&mut transaction, keys);
         }
         if !stored.unlinked && stored.copied() != changed.copied() {
             stale_markers::mark(&mut transaction, keys, lead.id, &self.reader.environment);

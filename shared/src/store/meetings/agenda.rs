@@ -20,9 +20,9 @@ use table::{KeyRange, PAGE, Pages, key_of};
 
 const KIND: &str = "agenda";
 /// Maximum days of the first read for the next meeting. Two, because today's meetings may be over.
-const FIRST: usize = 2;
+const FIRST_DAYS: usize = 2;
 /// Maximum days of each further read.
-const MORE: usize = 100;
+const FURTHER_DAYS: usize = 100;
 
 /// Busy times of a calendar on some days, by the days' sort keys. A day without an item is free.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub struct Agenda(BTreeMap<String, AgendaDay>);
 struct AgendaDay {
     version: u64,
     /// Number of meetings in each time span; imported ones may overlap.
-    taken: BTreeMap<Busy, u64>,
+    busy: BTreeMap<Busy, u64>,
 }
 
 /// Attribute that counts a time span in a day's item: `n.` and the start and end in Unix milliseconds.
@@ -41,16 +41,17 @@ pub fn name(busy: Busy) -> String {
 }
 
 impl AgendaDay {
+    /// Decodes a day's item. Spans with a count of 0 are free.
     fn read(item: &Item) -> Result<Self, StoreError> {
         let mut day = Self {
             version: item::number(KIND, item, "v")?,
-            taken: BTreeMap::new(),
+            busy: BTreeMap::new(),
         };
         for name in item.keys() {
-            let Some(stretch) = name.strip_prefix("n.") else {
+            let Some(span) = name.strip_prefix("n.") else {
                 continue;
             };
-            let ends = stretch
+            let ends = span
                 .split_once('_')
                 .map(|(start, end)| (start.parse(), end.parse()));
             let Some((Ok(start), Ok(end))) = ends else {
@@ -58,7 +59,7 @@ impl AgendaDay {
             };
             let count = item::number(KIND, item, name)?;
             if count > 0 {
-                day.taken.insert(Busy::of_millis(start, end), count);
+                day.busy.insert(Busy::of_millis(start, end), count);
             }
         }
         Ok(day)
@@ -87,31 +88,34 @@ impl Agenda {
         Ok(())
     }
 
-    /// The busy times, without those of one meeting.
+    /// The busy times of all meetings except one at `except`. If several meetings have this time, it stays busy.
     #[must_use]
-    pub fn taken(&self, except: Option<Busy>) -> Vec<Busy> {
-        let others = |(busy, count): (&Busy, &u64)| {
-            let own = u64::from(Some(*busy) == except);
-            (*count > own).then_some(*busy)
-        };
-        let days = self.0.values();
-        days.flat_map(|day| day.taken.iter().filter_map(others)).collect()
+    pub fn busy_times(&self, except: Option<Busy>) -> Vec<Busy> {
+        let mut times = Vec::new();
+        for (busy, count) in self.0.values().flat_map(|day| &day.busy) {
+            let excepted = u64::from(Some(*busy) == except);
+            if *count > excepted {
+                times.push(*busy);
+            }
+        }
+        times
     }
 
-    /// Adds the condition to `transaction` that the days of a time span have the versions that were read.
-    pub fn require(&self, transaction: &mut Transaction, keys: Keys<'_>, calendar: CalendarId, judged: Busy) {
-        for day in days(judged) {
+    /// Adds the conditions to `transaction` that the days of a checked time span have the versions that were read, or
+    /// do not exist.
+    pub fn require(&self, transaction: &mut Transaction, keys: Keys<'_>, calendar: CalendarId, span: Busy) {
+        for day in days(span) {
             let key = keys.agenda_day(calendar, day);
             let value = self.0.get(&key.sk).map_or(0, |day| day.version);
             transaction.require(key, Condition::Number { name: "v", value });
         }
     }
 
-    /// The first start after a moment.
+    /// The first start of a meeting after `now`.
     fn next_start(&self, now: Timestamp) -> Option<Timestamp> {
-        let starts = self.0.values().flat_map(|day| day.taken.keys());
-        let ahead = starts.map(|busy| busy.start_millis());
-        let next = ahead.filter(|start| *start > now.unix_millis()).min();
+        let starts = self.0.values().flat_map(|day| day.busy.keys());
+        let millis = starts.map(|busy| busy.start_millis());
+        let next = millis.filter(|start| *start > now.unix_millis()).min();
         next.and_then(Timestamp::from_unix_millis)
     }
 }
@@ -146,18 +150,18 @@ impl Reader {
         calendar: CalendarId,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        let mut pages = Pages::of(self.agenda_from(calendar, now, FIRST));
+        let mut pages = Pages::of(self.agenda_from(calendar, now, FIRST_DAYS));
         while let Some(items) = pages.next(&self.table).await? {
             let next = Agenda::of(&items)?.next_start(now);
             if next.is_some() {
                 return Ok(next);
             }
-            pages.limit(MORE);
+            pages.limit(FURTHER_DAYS);
         }
         Ok(None)
     }
 
-    /// The days from a moment on.
+    /// The key range of the days from a moment's day on. A page has at most `limit` days.
     fn agenda_from(&self, calendar: CalendarId, from: Timestamp, limit: usize) -> KeyRange {
         KeyRange {
             after: day_of(from).previous().map(|day| day.to_string()),

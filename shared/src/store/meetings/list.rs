@@ -2,6 +2,8 @@
 //!
 //! Meetings per day are counted by month, so totals and distant pages do not read the earlier meetings.
 
+use std::collections::BTreeSet;
+
 use super::{MeetingRecord, WITHOUT_FORM, day_of, month_and_day, read};
 use crate::calendar::LinkName;
 use crate::ids::{CalendarId, MeetingId};
@@ -39,7 +41,8 @@ pub struct MeetingPage {
 #[derive(Debug)]
 pub struct PrefetchedMeetings {
     calendar: Option<CalendarId>,
-    begun: Option<FrontEntries>,
+    /// The start of the list, if the calendar was named by id.
+    front: Option<FrontEntries>,
     erasures: FirstErasures,
 }
 
@@ -50,8 +53,8 @@ struct FrontEntries {
     /// Days with meetings from the requested day on, with their numbers of meetings.
     days: Vec<(Day, u64)>,
     /// Entries from the requested time on: those of the first page, or for a later page those of the rest of that day.
-    front: Vec<Item>,
-    /// Whether more follow.
+    entries: Vec<Item>,
+    /// Whether more entries follow in the list.
     more: bool,
 }
 
@@ -75,18 +78,19 @@ impl Reader {
     /// [`StoreError`] if it cannot be read.
     pub async fn begin_meetings(&self, request: &MeetingRequest) -> Result<PrefetchedMeetings, StoreError> {
         let id = CalendarId::parse(request.calendar.as_str());
-        let begun = async {
+        let front = async {
             match id {
                 Some(id) => self.front(id, request).await.map(Some),
                 None => Ok(None),
             }
         };
         let calendar = self.named_calendar(id, &request.calendar);
-        let (calendar, begun, erasures) = tokio::try_join!(calendar, begun, self.first_erasures())?;
-        let begun = begun.filter(|begun| Some(begun.calendar) == calendar);
+        let (calendar, front, erasures) = tokio::try_join!(calendar, front, self.first_erasures())?;
+        // Without a calendar of this id, the value is the `publicId` of another one.
+        let front = front.filter(|front| Some(front.calendar) == calendar);
         Ok(PrefetchedMeetings {
             calendar,
-            begun,
+            front,
             erasures,
         })
     }
@@ -105,14 +109,14 @@ impl Reader {
         let Some(calendar) = start.calendar else {
             return Ok(None);
         };
-        let begun = match start.begun {
-            Some(begun) => begun,
+        let front = match start.front {
+            Some(front) => front,
             None => self.front(calendar, request).await?,
         };
         let mut page = if request.page == 0 {
-            self.first_page(begun, request).await?
+            self.first_page(front, request).await?
         } else {
-            self.later_page(begun, request).await?
+            self.later_page(front, request).await?
         };
         // Data of a deleted lead is hidden (C-24).
         let leads = page.meetings.iter().filter_map(|meeting| meeting.lead_id);
@@ -122,137 +126,153 @@ impl Reader {
         Ok(Some(page))
     }
 
+    /// The calendar with the given id, or else the one whose `publicId` is `name`; `None` if neither exists. One batch
+    /// of gets.
     async fn named_calendar(
         &self,
         id: Option<CalendarId>,
         name: &LinkName,
     ) -> Result<Option<CalendarId>, StoreError> {
-        let by_id = id.map(|id| (id, self.keys().calendar(id)));
-        let public = self.keys().calendar_public(name);
-        let keys = by_id.iter().map(|(_, key)| key).chain([&public]).cloned();
+        let id_key = id.map(|id| self.keys().calendar(id));
+        let public_key = self.keys().calendar_public(name);
+        let keys = id_key.iter().chain([&public_key]).cloned();
         let found = self.table.get_many(keys).await?;
-        if let Some((id, _)) = by_id.filter(|(_, key)| found.contains_key(key)) {
-            return Ok(Some(id));
+        if id_key.is_some_and(|key| found.contains_key(&key)) {
+            return Ok(id);
         }
-        let linked =
-            |item| calendars::linked(item).ok_or_else(|| item::corrupt("calendar", "its name leads nowhere"));
-        found.get(&public).map(linked).transpose()
+        let Some(look_up) = found.get(&public_key) else {
+            return Ok(None);
+        };
+        let linked = calendars::linked(look_up);
+        linked
+            .map(Some)
+            .ok_or_else(|| item::corrupt("calendar", "its name leads nowhere"))
     }
 
+    /// The start of a calendar's list, and the counts of its days. One query for the entries of a first page, or one
+    /// per MB of the day for a later page, in parallel with a query of the counts.
     async fn front(
         &self,
         calendar: CalendarId,
         request: &MeetingRequest,
     ) -> Result<FrontEntries, StoreError> {
-        let list = self.list_behind(calendar, request.from.to_string());
-        let front = async {
+        let entries = async {
             if request.page == 0 {
+                let list = self.list_after(calendar, request.from.to_string());
                 return self.first_of(list, usize::from(request.limit)).await;
             }
             // Only the rest of the day, because later days have counts.
-            let day = KeyRange {
-                through: Some(format!("{}~", day_of(request.from))),
-                ..list
-            };
-            self.table.query_all(day).await.map(|items| (items, true))
+            let rest_of_day = self.rest_of_day(calendar, request.from);
+            Ok((self.table.query_all(rest_of_day).await?, true))
         };
-        let (days, (front, more)) = tokio::try_join!(self.days_from(calendar, request.from), front)?;
+        let (days, (entries, more)) = tokio::try_join!(self.days_from(calendar, request.from), entries)?;
         Ok(FrontEntries {
             calendar,
             days,
-            front,
+            entries,
             more,
         })
     }
 
+    /// The first page. The total is the number of entries on the requested day from the requested time on, plus the
+    /// counts of later days. One query if the entries read do not contain the whole day.
     async fn first_page(
         &self,
-        begun: FrontEntries,
+        front: FrontEntries,
         request: &MeetingRequest,
     ) -> Result<MeetingPage, StoreError> {
         let requested_day = day_of(request.from);
-        let places = begun.front.iter().map(|entry| key_of(entry).map(|key| key.sk));
-        let places = places.collect::<Result<Vec<_>, _>>()?;
-        let end_of_day = format!("{requested_day}~");
-        let total = if !begun.more {
-            // One consistent read, regardless of concurrent bookings.
-            places.len() as u64
-        } else if places.last().is_some_and(|last| *last > end_of_day) {
-            places.iter().filter(|place| **place < end_of_day).count() as u64
-                + behind(&begun.days, requested_day)
+        let sort_keys = front.entries.iter().map(|entry| key_of(entry).map(|key| key.sk));
+        let sort_keys = sort_keys.collect::<Result<Vec<_>, _>>()?;
+        let day_end = end_of_day(requested_day);
+        let total = if !front.more {
+            // The entries are the whole list. They are one consistent read, which the counts of days are not.
+            sort_keys.len() as u64
+        } else if sort_keys.last().is_some_and(|last| *last > day_end) {
+            let on_day = sort_keys.iter().filter(|sort_key| **sort_key < day_end).count();
+            on_day as u64 + count_after(&front.days, requested_day)
         } else {
-            let rest = KeyRange {
-                through: Some(end_of_day),
-                ..self.list_behind(begun.calendar, request.from.to_string())
-            };
-            let rest = self.table.query_all(rest).await?;
-            rest.len() as u64 + behind(&begun.days, requested_day)
+            let rest_of_day = self.rest_of_day(front.calendar, request.from);
+            let on_day = self.table.query_all(rest_of_day).await?.len();
+            on_day as u64 + count_after(&front.days, requested_day)
         };
-        let meetings = self.complete(begun.front).await?;
+        let meetings = self.meetings_of(front.entries).await?;
         Ok(MeetingPage { total, meetings })
     }
 
-    /// A page after the first. `begun.front` contains all entries of the rest of the requested day. Later days have
+    /// A page after the first. `front.entries` contains all entries of the rest of the requested day. Later days have
     /// counts, so only the entries of the page are read, and those before them on the day at which reading begins.
     async fn later_page(
         &self,
-        begun: FrontEntries,
+        front: FrontEntries,
         request: &MeetingRequest,
     ) -> Result<MeetingPage, StoreError> {
         let requested_day = day_of(request.from);
-        let rest_of_day = begun.front.len() as u64;
-        let total = rest_of_day + behind(&begun.days, requested_day);
+        let on_day = front.entries.len() as u64;
+        let total = on_day + count_after(&front.days, requested_day);
         let offset = request.page.saturating_mul(u64::from(request.limit));
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let limit = usize::from(request.limit);
-        let mut items: Vec<_> = begun.front.into_iter().skip(skip).take(limit).collect();
-        let place = place(&begun.days, requested_day, offset.saturating_sub(rest_of_day));
-        if let Some((day, earlier)) = place.filter(|_| items.len() < limit) {
-            let missing = limit - items.len();
-            let list = self.list_behind(begun.calendar, day.to_string());
-            let (found, _) = self.first_of(list, earlier + missing).await?;
-            items.extend(found.into_iter().skip(earlier));
+        let mut entries: Vec<_> = front.entries.into_iter().skip(skip).take(limit).collect();
+        let missing = limit - entries.len();
+        let later_day = day_at_offset(&front.days, requested_day, offset.saturating_sub(on_day));
+        if let Some((day, skip_of_day)) = later_day
+            && missing > 0
+        {
+            let list = self.list_after(front.calendar, day.to_string());
+            let (found, _) = self.first_of(list, skip_of_day + missing).await?;
+            entries.extend(found.into_iter().skip(skip_of_day));
         }
-        let meetings = self.complete(items).await?;
+        let meetings = self.meetings_of(entries).await?;
         Ok(MeetingPage { total, meetings })
     }
 
-    /// The meetings of entries. Forms that are too large for an entry are read from the records with one batch of gets.
-    async fn complete(&self, entries: Vec<Item>) -> Result<Vec<Meeting>, StoreError> {
-        let keys = self.keys();
-        let entries = entries.into_iter();
-        let (mut meetings, whole): (Vec<_>, Vec<_>) = entries
-            .filter_map(|entry| {
-                let whole = !entry.contains_key(WITHOUT_FORM);
-                Some((table::readable(entry, |entry| read(&entry))?, whole))
-            })
-            .unzip();
-        let cut = meetings.iter_mut().zip(whole).filter(|(_, whole)| !whole);
-        let cut: Vec<_> = cut
-            .map(|(meeting, _)| (keys.meeting(meeting.id), meeting))
-            .collect();
-        let records = self
-            .table
-            .get_many(cut.iter().map(|(key, _)| key.clone()))
-            .await?;
-        for (key, meeting) in cut {
-            let record = records.get(&key).map(MeetingRecord::decode).transpose()?;
-            meeting.form_data = record.and_then(|record| record.value.meeting.form_data);
+    /// The meetings of the readable entries. Forms that are too large for an entry are read from the records with one
+    /// batch of gets.
+    async fn meetings_of(&self, entries: Vec<Item>) -> Result<Vec<Meeting>, StoreError> {
+        let mut meetings = Vec::with_capacity(entries.len());
+        let mut without_form = BTreeSet::new();
+        for entry in entries {
+            let lacks_form = entry.contains_key(WITHOUT_FORM);
+            let Some(meeting) = table::readable(entry, |entry| read(&entry)) else {
+                continue;
+            };
+            if lacks_form {
+                without_form.insert(meeting.id);
+            }
+            meetings.push(meeting);
+        }
+        let keys = without_form.iter().map(|id| self.keys().meeting(*id));
+        let records = self.table.get_many(keys).await?;
+        for meeting in &mut meetings {
+            if without_form.contains(&meeting.id) {
+                let record = records.get(&self.keys().meeting(meeting.id));
+                let record = record.map(MeetingRecord::decode).transpose()?;
+                meeting.form_data = record.and_then(|record| record.value.meeting.form_data);
+            }
         }
         Ok(meetings)
     }
 
-    /// The list after a sort key prefix: a moment or the start of a day.
-    fn list_behind(&self, calendar: CalendarId, after: String) -> KeyRange {
+    /// A calendar's list after a sort key prefix: a moment or the start of a day.
+    fn list_after(&self, calendar: CalendarId, prefix: String) -> KeyRange {
         KeyRange {
-            after: Some(after),
+            after: Some(prefix),
             ..KeyRange::whole(self.keys().meeting_list(calendar))
         }
     }
 
-    /// The first `count` items of a range, and whether more may follow.
-    async fn first_of(&self, span: KeyRange, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
-        let (mut items, mut pages) = (Vec::new(), Pages::of(span));
+    /// A calendar's list from a moment to the end of its UTC day.
+    fn rest_of_day(&self, calendar: CalendarId, from: Timestamp) -> KeyRange {
+        KeyRange {
+            through: Some(end_of_day(day_of(from))),
+            ..self.list_after(calendar, from.to_string())
+        }
+    }
+
+    /// The first `count` items of a range, and whether more may follow. One query per MB.
+    async fn first_of(&self, range: KeyRange, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
+        let (mut items, mut pages) = (Vec::new(), Pages::of(range));
         while items.len() < count {
             pages.limit(count - items.len());
             let Some(page) = pages.next(&self.table).await? else {
@@ -263,7 +283,8 @@ impl Reader {
         Ok((items, pages.rest().is_some()))
     }
 
-    /// Days with meetings from a moment on, with their numbers of meetings. One query, which reads an item per month.
+    /// Days with meetings from a moment's UTC day on, in order, with their numbers of meetings. One query, which reads
+    /// an item per month.
     async fn days_from(&self, calendar: CalendarId, from: Timestamp) -> Result<Vec<(Day, u64)>, StoreError> {
         let (month, _) = month_and_day(from);
         let months = KeyRange {
@@ -280,35 +301,44 @@ impl Reader {
     }
 }
 
-/// Days in a month's item, with the number of meetings that start on each.
+/// Days in a month's item, with the number of meetings that start on each. Attributes named `n.` and the day of the
+/// month contain the numbers.
 fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
     let key = key_of(item)?;
     let month = key.sk.strip_suffix("-01").unwrap_or(&key.sk);
-    let names = item
-        .keys()
-        .filter_map(|name| Some((name, name.strip_prefix("n.")?)));
-    let days = names.filter(|(name, _)| {
+    let mut days = Vec::new();
+    for name in item.keys() {
+        let Some(day) = name.strip_prefix("n.") else {
+            continue;
+        };
+        let count = item::number("month", item, name);
         // Repairs of the doctor leave zeros under names that may not be days.
-        item::number("month", item, name).map_or(true, |count| count > 0)
-    });
-    let days = days.map(|(name, day)| {
+        if matches!(count, Ok(0)) {
+            continue;
+        }
         let day = Day::parse(&format!("{month}-{day}"));
         let day = day.ok_or_else(|| item::corrupt("month", format_args!("{name} is no day")))?;
-        Ok((day, item::number("month", item, name)?))
-    });
-    days.collect()
+        days.push((day, count?));
+    }
+    Ok(days)
 }
 
-/// Number of meetings that start on later days.
-fn behind(days: &[(Day, u64)], day: Day) -> u64 {
+/// A bound after all sort keys of a UTC day, which begin with the date.
+fn end_of_day(day: Day) -> String {
+    format!("{day}~")
+}
+
+/// Number of meetings that start on days after `day`.
+fn count_after(days: &[(Day, u64)], day: Day) -> u64 {
     let later = days.iter().filter(|(later, _)| *later > day);
     later.map(|(_, count)| count).sum()
 }
 
-/// The day after `today` of the meeting at an offset, and the number of that day's meetings before it.
-fn place(days: &[(Day, u64)], today: Day, offset: u64) -> Option<(Day, usize)> {
+/// The day of the meeting at `offset` in the list of the days after `first`, and the number of that day's meetings
+/// before it. `None` if there are fewer meetings.
+fn day_at_offset(days: &[(Day, u64)], first: Day, offset: u64) -> Option<(Day, usize)> {
     let mut skip = offset;
-    for (day, count) in days.iter().filter(|(day, _)| *day > today) {
+    for (day, count) in days.iter().filter(|(day, _)| *day > first) {
         if skip < *count {
             return Some((*day, usize::try_from(skip).ok()?));
         }

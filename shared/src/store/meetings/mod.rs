@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Reader;
-use super::derived::{Derived, Share};
+use super::derived::{Contribution, Derived};
 use super::entity::{Entity, Stored};
 use super::key::{Key, Keys};
 use crate::calendar::Busy;
@@ -119,9 +119,9 @@ impl Entity for MeetingState {
                 .insert(keys.lead_meeting(lead, meeting.id), Item::new());
         }
         let mut count = |key, name| {
-            let share = Share {
+            let share = Contribution {
                 numbers: BTreeMap::from([(name, 1)]),
-                ..Share::default()
+                ..Contribution::default()
             };
             derived.totals.insert(key, share);
         };

@@ -220,10 +220,10 @@ fn occupied_days() {
     ];
     let agenda = Agenda::of(&items).unwrap();
     let long = Busy::of_millis(-5, 90_000_000);
-    assert_eq!(agenda.taken(None), [alone, shared, long]);
-    assert_eq!(agenda.taken(Some(alone)), [shared, long]);
-    assert_eq!(agenda.taken(Some(shared)), [alone, shared, long]);
-    assert_eq!(Agenda::default().taken(None), []);
+    assert_eq!(agenda.busy_times(None), [alone, shared, long]);
+    assert_eq!(agenda.busy_times(Some(alone)), [shared, long]);
+    assert_eq!(agenda.busy_times(Some(shared)), [alone, shared, long]);
+    assert_eq!(Agenda::default().busy_times(None), []);
     for name in ["n.10", "n.a_b", "n."] {
         assert!(
             Agenda::of(&[day("1970-01-01", &[(name, "1")])]).is_err(),
@@ -241,7 +241,7 @@ fn a_stretch_of_time_is_read_under_its_name() {
     ] {
         let busy = Busy::new(time(from), time(to));
         let items = [day("1970-01-01", &[(&agenda::name(busy), "1")])];
-        assert_eq!(Agenda::of(&items).unwrap().taken(None), [busy]);
+        assert_eq!(Agenda::of(&items).unwrap().busy_times(None), [busy]);
     }
 }
 

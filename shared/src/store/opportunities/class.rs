@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Opportunity, Status};
-use crate::store::derived::Share;
+use crate::store::derived::Contribution;
 pub use crate::store::derived::{RESTRICTED, RESTRICTED_COUNT};
 use crate::store::key::{self, BoardForm, Key, Keys};
 use crate::text::hex;
@@ -39,7 +39,7 @@ impl BoardClass {
             column: opportunity.crm_column,
             user: opportunity.user,
             status: opportunity.status,
-            narrowing: opportunity.narrowing(),
+            narrowing: opportunity.restriction(),
         }
     }
 
@@ -61,24 +61,27 @@ impl BoardClass {
         key::class([&user, status, &hex(&Sha256::digest(text)[..8])])
     }
 
-    /// The totals of a funnel, archived or not, that count an opportunity of the class, with its contributions: of its
-    /// column, and of its user. Before format 4 one total.
+    /// The totals of a funnel, archived or not, that count an opportunity of the class, each with the opportunity's
+    /// contribution: the total of its column and that of its user. Before format 4 it is one total.
     pub fn totals(
         &self,
         keys: Keys<'_>,
         (funnel, archived): (FunnelId, bool),
         cents: i64,
-    ) -> Result<Vec<(Key, Share)>, StoreError> {
+    ) -> Result<Vec<(Key, Contribution)>, StoreError> {
         if keys.board_form() == BoardForm::ByClass {
-            let total = self.unrestricted();
-            let restricted = format!(".{RESTRICTED}");
-            let part = if self.narrowing.is_open() { "" } else { &restricted };
-            let share = Share {
-                attributes: item::encode(TOTAL, &total)?,
-                ..sums(part, cents)
+            let unrestricted = self.unrestricted();
+            let suffix = if self.narrowing.is_open() {
+                String::new()
+            } else {
+                format!(".{RESTRICTED}")
+            };
+            let share = Contribution {
+                attributes: item::encode(TOTAL, &unrestricted)?,
+                ..share_of(&suffix, cents)
             };
             let totals = keys.board_totals(funnel, archived);
-            return Ok(vec![(key::total(totals, &total.total()), share)]);
+            return Ok(vec![(key::total(totals, &unrestricted.total_sort_key()), share)]);
         }
         let mut status = self.status.as_str().to_owned();
         if !self.narrowing.is_open() {
@@ -88,67 +91,70 @@ impl BoardClass {
         let of_user = keys.user_total(funnel, archived, self.user, self.column);
         let column = self.column.to_string();
         Ok(vec![
-            (of_column, sums(&format!(".{status}"), cents)),
+            (of_column, share_of(&format!(".{status}"), cents)),
             (
                 of_user,
-                sums(&format!(".{}", key::class([&column, &status])), cents),
+                share_of(&format!(".{}", key::class([&column, &status])), cents),
             ),
         ])
     }
 
     /// The sort key of its restricted total, and of its total before format 4.
-    pub fn total(&self) -> String {
+    pub fn total_sort_key(&self) -> String {
         format!("{}{}", key::total_column(self.column), self.name())
     }
 }
 
-/// The contributions of an opportunity to a part of a total.
-fn sums(part: &str, cents: i64) -> Share {
-    Share {
-        numbers: [(format!("n{part}"), 1), (format!("c{part}"), cents)].into(),
-        ..Share::default()
+/// The contribution of an opportunity to a total: 1 to the count and the cents to the value. The attributes are `n` and
+/// `c`, followed by `suffix`.
+fn share_of(suffix: &str, cents: i64) -> Contribution {
+    Contribution {
+        numbers: [(format!("n{suffix}"), 1), (format!("c{suffix}"), cents)].into(),
+        ..Contribution::default()
     }
 }
 
-/// The contributions of an opportunity to a part of a daily count, which has no cents before format 5.
-fn ranked_sums(keys: Keys<'_>, part: &str, cents: i64) -> Share {
-    let mut share = sums(part, cents);
+/// The contribution of an opportunity to a daily count, which has no cents before format 5. Otherwise like
+/// [`share_of`].
+fn daily_share_of(keys: Keys<'_>, suffix: &str, cents: i64) -> Contribution {
+    let mut share = share_of(suffix, cents);
     if keys.board_form() < BoardForm::DayValues {
         share.numbers.retain(|name, _| name.starts_with('n'));
     }
     share
 }
 
-/// The items that count an opportunity, with its contributions.
-pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key, Share>, StoreError> {
+/// The items that count an opportunity, each with its contribution: totals and daily count of its column, and for a
+/// restricted opportunity those of its restriction.
+pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key, Contribution>, StoreError> {
     let class = BoardClass::of(opportunity);
     let (funnel, archived) = (opportunity.crm_id, opportunity.archived);
     let cents = i64::try_from(opportunity.value.get()).unwrap_or(i64::MAX);
     let day = key::rank_day(opportunity.create_date);
-    let mut ranked = class.unrestricted().name();
+    let mut class_name = class.unrestricted().name();
     let mut counts = BTreeMap::new();
     if !class.narrowing.is_open() {
-        ranked = key::class([&ranked, RESTRICTED]);
+        class_name = key::class([&class_name, RESTRICTED]);
         let totals = keys.restricted_totals(funnel, archived);
         let attributes = item::encode(TOTAL, &class)?;
         counts.insert(
-            key::total(totals, &class.total()),
-            Share {
+            key::total(totals, &class.total_sort_key()),
+            Contribution {
                 attributes,
-                ..sums("", cents)
+                ..share_of("", cents)
             },
         );
         let ranks = keys.restricted_ranks(funnel, class.column, archived);
         let rank = key::restricted_rank(&day, &class.name());
-        counts.insert(key::total(ranks, &rank), ranked_sums(keys, "", cents));
+        counts.insert(key::total(ranks, &rank), daily_share_of(keys, "", cents));
     }
     counts.extend(class.totals(keys, (funnel, archived), cents)?);
     let ranks = keys.board_ranks(funnel, class.column, archived);
-    let share = ranked_sums(keys, &format!(".{ranked}"), cents);
+    let share = daily_share_of(keys, &format!(".{class_name}"), cents);
     counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
     if keys.totals_spread() {
         for share in counts.values_mut() {
-            share.spread = true;
+            share.is_sharded = true;
         }
     }
     Ok(counts)

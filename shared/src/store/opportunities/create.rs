@@ -14,6 +14,7 @@ use table::StoreError;
 use table::item;
 use table::{CommitError, Policy, Transaction};
 
+/// Attribute of the counter with the last id.
 const NUMBER: &str = "opportunity";
 
 /// Prefetched reads of a creation.
@@ -56,23 +57,22 @@ impl Reader {
         claim: Option<IdempotencyKey>,
     ) -> Result<PrefetchedCreation, StoreError> {
         let keys = self.keys();
-        let (funnel, lead, counter) = (
-            keys.funnel(funnel),
-            keys.lead(lead),
-            keys.counter(Counter::Opportunity),
-        );
+        let funnel_key = keys.funnel(funnel);
+        let lead_key = keys.lead(lead);
+        let counter = keys.counter(Counter::Opportunity);
         let claim_key = claim.as_ref().map(|claim| claim.key(keys));
-        let wanted = [funnel.clone(), lead.clone(), counter.clone()];
-        let wanted = wanted.into_iter().chain(claim_key.clone());
-        let wanted = wanted.chain(user.map(|user| keys.user(user)));
+        let wanted = [funnel_key.clone(), lead_key.clone(), counter.clone()]
+            .into_iter()
+            .chain(claim_key.clone())
+            .chain(user.map(|user| keys.user(user)));
         let (mut found, ()) = tokio::try_join!(self.table.get_many(wanted), self.learn_format())?;
         let now = self.environment.now();
-        let claimed = claim.as_ref().zip(claim_key);
-        let claimed = claimed.and_then(|(claim, key)| Some(claim.judge(found.get(&key)?, now)));
-        let funnel = found.remove(&funnel).map(|item| item::decode("funnel", item));
+        let claim_with_key = claim.as_ref().zip(claim_key);
+        let claimed = claim_with_key.and_then(|(claim, key)| Some(claim.compare(found.get(&key)?, now)));
+        let funnel = found.remove(&funnel_key).map(|item| item::decode("funnel", item));
         Ok(PrefetchedCreation {
             funnel: funnel.transpose()?,
-            lead: found.remove(&lead).map(LeadRecord::decode).transpose()?,
+            lead: found.remove(&lead_key).map(LeadRecord::decode).transpose()?,
             user: user.filter(|user| found.contains_key(&keys.user(*user))),
             claimed: claimed.transpose()?.unwrap_or(Claimed::New),
             number: Sequence::next(found.get(&counter), NUMBER)?,
@@ -82,7 +82,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Creates the opportunity that `make` returns for its id. One transaction; more after conflicts.
+    /// Creates the opportunity that `make` returns for its id. One transaction; more after conflicts. The items that
+    /// failed conditions return are the basis of the next attempt, so it needs no reads.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -91,33 +92,32 @@ impl Writer {
         start: PrefetchedCreation,
         make: impl Fn(OpportunityId) -> Opportunity,
     ) -> Result<Created, StoreError> {
-        let (nonce, claim) = (self.reader.environment.token(), start.claim.as_ref());
+        let nonce = self.reader.environment.token();
+        let claim = start.claim.as_ref();
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
-        let first = self.first_number(start.number, Counter::Opportunity, NUMBER);
-        let mut number = first.await?;
+        let mut number = self.first_id(start.number, Counter::Opportunity, NUMBER).await?;
         let mut retry = self.reader.table.retry(Policy::AT_ONCE, "making an opportunity");
         loop {
             let id: OpportunityId = number.id()?;
-            let card = OpportunitySnapshot::of(make(id), Some(&lead));
-            let transaction = self.creation(&card, &lead, number, claim, &nonce)?;
+            let snapshot = OpportunitySnapshot::of(make(id), Some(&lead));
+            let transaction = self.creation(&snapshot, &lead, number, claim, &nonce)?;
             let refused = match self.table.commit(transaction).await {
-                Ok(()) => return Ok(Created::Made(Box::new(card))),
+                Ok(()) => return Ok(Created::Made(Box::new(snapshot))),
                 Err(CommitError::Refused(items)) => items,
-                Err(CommitError::Store(error)) => return self.made_after_all(id, &nonce).await?.ok_or(error),
+                Err(CommitError::Store(error)) => return self.find_own_write(id, &nonce).await?.ok_or(error),
             };
-            let (record, counter) = (
-                self.keys().opportunity(id),
-                self.keys().counter(Counter::Opportunity),
-            );
+            let record_key = self.keys().opportunity(id);
+            let counter = self.keys().counter(Counter::Opportunity);
+            // An earlier attempt of unknown outcome wrote it.
             if refused
-                .get(&record)
+                .get(&record_key)
                 .is_some_and(|item| item::is_own(item, &nonce))
             {
-                return Ok(Created::Made(Box::new(card)));
+                return Ok(Created::Made(Box::new(snapshot)));
             }
-            if let Some(claimed) = self.claimed_meanwhile(claim, &refused)? {
+            if let Some(claimed) = self.claimed_concurrently(claim, &refused)? {
                 return Ok(Created::Claimed(claimed));
             }
             if let Some(item) = refused.get(&self.keys().lead(lead.lead.id)) {
@@ -126,8 +126,8 @@ impl Writer {
                 }
                 lead = LeadRecord::decode(item)?;
             }
-            if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = self.number_after_conflict(Counter::Opportunity, NUMBER).await?;
+            if refused.contains_key(&record_key) || refused.contains_key(&counter) {
+                number = self.reserve_after_conflict(Counter::Opportunity, NUMBER).await?;
             }
             retry.again().await?;
         }
@@ -137,14 +137,14 @@ impl Writer {
     /// own write by `nonce`.
     pub(crate) fn creation(
         &self,
-        card: &OpportunitySnapshot,
+        snapshot: &OpportunitySnapshot,
         lead: &LeadRecord,
         number: Sequence,
         claim: Option<&IdempotencyKey>,
         nonce: &str,
     ) -> Result<Transaction, StoreError> {
-        let id = card.opportunity.id;
-        let record = OpportunityRecord::made(card.clone(), Some(nonce));
+        let id = snapshot.opportunity.id;
+        let record = OpportunityRecord::made(snapshot.clone(), Some(nonce));
         let mut transaction = self.put_record(&record, None)?;
         leads::link(&mut transaction, self.keys(), lead);
         number.take(
@@ -163,8 +163,8 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Looks up whether an attempt of unknown outcome succeeded.
-    async fn made_after_all(&self, id: OpportunityId, nonce: &str) -> Result<Option<Created>, StoreError> {
+    /// The outcome of a transaction that returned an error: the opportunity, if it was written all the same.
+    async fn find_own_write(&self, id: OpportunityId, nonce: &str) -> Result<Option<Created>, StoreError> {
         let stored = self.reader.opportunity(id).await?;
         let own = stored.filter(|record| record.nonce.as_deref() == Some(nonce));
         Ok(own.map(|record| Created::Made(Box::new(record.value))))

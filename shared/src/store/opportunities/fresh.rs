@@ -43,7 +43,8 @@ impl Reader {
     }
 }
 
-/// Leads that replace their copies in a search: marked ones, each read when the search reaches it.
+/// The current leads that replace stale copies in a search. A marked lead is read when the search reaches one of its
+/// copies. Use: [`read`](Self::read) the leads that snapshots [lack](Self::lacks), then [`apply`](Self::apply).
 #[derive(Debug, Default)]
 pub struct Fresh {
     markers: StaleMarkers,
@@ -52,12 +53,12 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Whether no copy is stale.
+    /// Whether no lead is marked, so that no copy is stale.
     pub fn is_empty(&self) -> bool {
         self.markers.is_empty()
     }
 
-    /// The lead of a snapshot, if it must be read before [`apply`](Self::apply).
+    /// The lead of a snapshot, if it is marked and was not read yet.
     pub fn lacks(&self, card: &OpportunitySnapshot) -> Option<LeadId> {
         let lead = card.opportunity.lead_id;
         lead.filter(|lead| self.markers.covers(*lead) && !self.records().contains_key(lead))
@@ -85,7 +86,8 @@ impl Fresh {
         Ok(())
     }
 
-    /// Replaces the copies of a card if they may be stale.
+    /// Replaces the copies of a snapshot if they may be stale. Its lead must have been read; an unread lead counts as
+    /// deleted.
     pub fn apply(&self, card: &mut OpportunitySnapshot) {
         let Some(lead) = card.opportunity.lead_id.filter(|lead| self.markers.covers(*lead)) else {
             return;
@@ -101,11 +103,12 @@ impl Fresh {
 }
 
 impl OpportunitySnapshot {
-    /// Whether its copies may be stale.
+    /// Whether its copies may be stale: a marker covers its lead.
     fn is_stale(&self, markers: &StaleMarkers) -> bool {
         self.opportunity.lead_id.is_some_and(|lead| markers.covers(lead))
     }
 
+    /// Replaces its copies by those of its lead's record. Without a record, the lead was deleted.
     fn refresh(&mut self, records: &BTreeMap<LeadId, LeadRecord>) {
         let record = self.opportunity.lead_id.and_then(|lead| records.get(&lead));
         *self = Self::of(self.opportunity.clone(), record);

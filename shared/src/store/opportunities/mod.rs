@@ -134,6 +134,7 @@ impl OpportunitySnapshot {
         )
     }
 
+    /// The JSON text of the snapshot, in the form of [`SnapshotText`].
     fn text(&self) -> String {
         let mut text = json!({ "o": self.opportunity.sparse() });
         if let Some(lead) = &self.lead {
@@ -212,17 +213,17 @@ impl Entity for OpportunitySnapshot {
         let opportunity = &record.opportunity;
         let mut derived = Derived::default();
         let entry = item::part(item, CARD);
-        let place = key::place(opportunity.create_date, opportunity.id);
+        let sort_key = key::place(opportunity.create_date, opportunity.id);
         for list in lists(opportunity) {
-            let key = key::total(keys.board(list), &place);
+            let key = key::total(keys.board(list), &sort_key);
             derived.items.insert(key, entry.clone());
         }
         if let Some(lead) = opportunity.lead_id {
             let link = keys.lead_opportunity(lead, opportunity.id);
             derived.items.insert(link, Item::new());
         }
-        let titled = titled(keys, opportunity).into_iter();
-        derived.items.extend(titled.map(|key| (key, Item::new())));
+        let word_keys = title_keys(keys, opportunity).into_iter();
+        derived.items.extend(word_keys.map(|key| (key, Item::new())));
         derived.totals = class::counts(keys, opportunity)?;
         Ok(derived)
     }
@@ -230,7 +231,7 @@ impl Entity for OpportunitySnapshot {
 
 /// The keys of the items by which a search finds an opportunity's title (C-43). They contain no filtered fields, so a
 /// move between columns does not change them.
-fn titled(keys: Keys<'_>, opportunity: &Opportunity) -> Vec<Key> {
+fn title_keys(keys: Keys<'_>, opportunity: &Opportunity) -> Vec<Key> {
     let (funnel, id) = (opportunity.crm_id, opportunity.id);
     let words = word_keys([opportunity.title.as_str()]);
     let overflow = (words.len() > MAX_WORDS).then(|| keys.wordy_title(funnel, id));
@@ -245,8 +246,8 @@ fn titled(keys: Keys<'_>, opportunity: &Opportunity) -> Vec<Key> {
 fn lists(opportunity: &Opportunity) -> impl Iterator<Item = BoardList> {
     let (user, status) = (Some(opportunity.user), Some(opportunity.status));
     let (funnel, column, archived) = (opportunity.crm_id, opportunity.crm_column, opportunity.archived);
-    let ways = [(None, None), (None, status), (user, None), (user, status)];
-    ways.into_iter().map(move |(user, status)| BoardList {
+    let filters = [(None, None), (None, status), (user, None), (user, status)];
+    filters.into_iter().map(move |(user, status)| BoardList {
         funnel,
         column,
         archived,

@@ -36,7 +36,7 @@ pub struct PrefetchedLeadOpportunities {
     pub lead: Option<LeadRecord>,
     links: Page,
     funnels: BTreeMap<FunnelId, Funnel>,
-    records: ReadRecords,
+    records: PrefetchedRecords,
 }
 
 /// A page of the opportunities of a lead, newest first.
@@ -52,11 +52,11 @@ pub struct LeadOpportunities {
     pub users: BTreeMap<UserId, User>,
 }
 
-/// Records that were read, and the keys of all requested records.
+/// Records that were prefetched, and the requested keys. A key without a record has no item.
 #[derive(Debug, Default)]
-struct ReadRecords {
+struct PrefetchedRecords {
     found: HashMap<Key, Item>,
-    asked: BTreeSet<Key>,
+    requested: BTreeSet<Key>,
 }
 
 impl Reader {
@@ -74,10 +74,10 @@ impl Reader {
         let hint = hint.unwrap_or_default();
         let expected = hint.opportunities.iter().map(|id| keys.opportunity(*id));
         let expected = expected.chain(hint.users.iter().map(|id| keys.user(*id)));
-        let asked: BTreeSet<_> = expected.chain([keys.lead(lead)]).collect();
+        let requested: BTreeSet<_> = expected.chain([keys.lead(lead)]).collect();
         let links = KeyRange::head(keys.lead_opportunities(lead), MAX_AHEAD);
         let (mut found, links, funnels) = tokio::try_join!(
-            self.table.get_many(asked.iter().cloned()),
+            self.table.get_many(requested.iter().cloned()),
             self.table.query(links),
             self.expected::<Funnel>()
         )?;
@@ -86,7 +86,7 @@ impl Reader {
             lead: record.transpose()?,
             links,
             funnels,
-            records: ReadRecords { found, asked },
+            records: PrefetchedRecords { found, requested },
         })
     }
 }
@@ -105,12 +105,12 @@ impl Writer {
         lead: &LeadRecord,
         start: PrefetchedLeadOpportunities,
     ) -> Result<LeadOpportunities, StoreError> {
-        let truth = PrefetchHint::truth(viewer);
+        let access = PrefetchHint::of(viewer);
         self.reader
             .hints
-            .learn(&self.reader.caller.credentials, truth.clone());
-        let skipped = usize::try_from(request.skipped(&truth)).unwrap_or(usize::MAX);
-        let mut read = OfLead {
+            .cache_caller(&self.reader.caller.credentials, access.clone());
+        let skipped = usize::try_from(request.skipped(&access)).unwrap_or(usize::MAX);
+        let mut reads = LeadReads {
             reader: &self.reader,
             budget: ReadBudget::of(viewer),
             lead: lead.value.lead.id,
@@ -120,18 +120,18 @@ impl Writer {
         };
         let sees = |one: &Opportunity, funnel: &Funnel| {
             viewer.sees_funnel(&funnel.access)
-                && viewer.sees_opportunity(one.user, one.status, &one.narrowing())
+                && viewer.sees_opportunity(one.user, one.status, &one.restriction())
         };
-        let most = request.limit.map(|limit| skipped.saturating_add(limit.into()));
+        let max = request.limit.map(|limit| skipped.saturating_add(limit.into()));
         let work = async {
-            let newest = read.newest(start.links, most, sees).await?;
+            let newest = reads.newest(start.links, max, sees).await?;
             // Without a limit everything is on the first page.
             let page: Vec<_> = newest.into_values().skip(skipped).collect();
-            let users = read.users(&page).await?;
+            let users = reads.users(&page).await?;
             Ok((page, users))
         };
         let (opportunities, users) = ReadBudget::in_time(work).await?;
-        read.remember(&users);
+        reads.cache_ids(&users);
         let (lead, company) = lead.copied();
         Ok(LeadOpportunities {
             lead,
@@ -143,28 +143,31 @@ impl Writer {
 }
 
 /// The reads of one request.
-struct OfLead<'a> {
+struct LeadReads<'a> {
     reader: &'a Reader,
     budget: ReadBudget,
     lead: LeadId,
     funnels: BTreeMap<FunnelId, Funnel>,
-    records: ReadRecords,
-    /// All opportunities of the lead.
+    records: PrefetchedRecords,
+    /// The ids of all links that were read.
     links: BTreeSet<OpportunityId>,
 }
 
-impl OfLead<'_> {
-    /// The newest visible opportunities by sort key, at most `most`. Without `most`, as many as a response can contain.
+impl LeadReads<'_> {
+    /// The newest visible opportunities, at most `max`, by sort key, which is newest first. Links are in the order of
+    /// ids, so all are read. Without `max`, reading stops when the records exceed the size of a response. `first` is
+    /// the first page of links.
     async fn newest(
         &mut self,
         first: Page,
-        most: Option<usize>,
+        max: Option<usize>,
         sees: impl Fn(&Opportunity, &Funnel) -> bool,
     ) -> Result<BTreeMap<String, Opportunity>, StoreError> {
         let list = self.reader.keys().lead_opportunities(self.lead);
         let mut pages = Pages::of(KeyRange::whole(list));
         pages.advance(&first)?;
-        let (mut page, mut newest, mut bytes) = (Some(first), BTreeMap::new(), 0);
+        let mut page = Some(first);
+        let (mut newest, mut bytes) = (BTreeMap::new(), 0);
         while let Some(links) = page.take() {
             for links in links.items.chunks(BATCH) {
                 for (size, one) in self.linked(links).await? {
@@ -174,11 +177,11 @@ impl OfLead<'_> {
                     }
                     bytes += size;
                     newest.insert(key::place(one.create_date, one.id), one);
-                    if most.is_some_and(|most| newest.len() > most) {
+                    if max.is_some_and(|max| newest.len() > max) {
                         newest.pop_last();
                     }
                 }
-                if most.is_none() && bytes > MAX_BYTES {
+                if max.is_none() && bytes > MAX_BYTES {
                     return Ok(newest);
                 }
             }
@@ -198,21 +201,20 @@ impl OfLead<'_> {
             keys.push(self.reader.keys().opportunity(id));
         }
         let mut linked = Vec::with_capacity(keys.len());
-        for item in self.take(keys).await? {
+        for item in self.items_of(keys).await? {
             let size = item::bytes(&item);
-            let record = table::readable(item, OpportunityRecord::decode);
-            let one = record.map(|record| record.value.opportunity);
+            let Some(record) = table::readable(item, OpportunityRecord::decode) else {
+                continue;
+            };
+            let opportunity = record.value.opportunity;
             // Its lead may have changed after the link was read.
-            linked.extend(
-                one.filter(|one| one.lead_id == Some(self.lead))
-                    .map(|one| (size, one)),
-            );
+            if opportunity.lead_id == Some(self.lead) {
+                linked.push((size, opportunity));
+            }
         }
-        let (known, of) = (
-            std::mem::take(&mut self.funnels),
-            linked.iter().map(|(_, one)| one.crm_id),
-        );
-        self.funnels = self.reader.with_referred(known, of, &self.budget).await?;
+        let known = std::mem::take(&mut self.funnels);
+        let needed = linked.iter().map(|(_, one)| one.crm_id);
+        self.funnels = self.reader.with_referred(known, needed, &self.budget).await?;
         Ok(linked)
     }
 
@@ -220,14 +222,14 @@ impl OfLead<'_> {
     async fn users(&mut self, shown: &[Opportunity]) -> Result<BTreeMap<UserId, User>, StoreError> {
         let users: BTreeSet<_> = shown.iter().map(|one| one.user).collect();
         let keys = users.into_iter().map(|user| self.reader.keys().user(user));
-        let found = self.take(keys.collect()).await?.into_iter();
+        let found = self.items_of(keys.collect()).await?.into_iter();
         let users = found.filter_map(|item| table::readable(item, |item| item::decode("user", item)));
         Ok(users.map(|user: User| (user.id, user)).collect())
     }
 
-    /// The existing items with these keys. Reads those that were not requested before.
-    async fn take(&mut self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
-        let missing = keys.iter().filter(|key| !self.records.asked.contains(*key));
+    /// The existing items with these keys. Reads those that were not prefetched.
+    async fn items_of(&mut self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
+        let missing = keys.iter().filter(|key| !self.records.requested.contains(*key));
         let missing: Vec<_> = missing.cloned().collect();
         let mut read = HashMap::new();
         if !missing.is_empty() {
@@ -240,15 +242,16 @@ impl OfLead<'_> {
         Ok(items.collect())
     }
 
-    /// Caches the ids for the next request of this lead, if a prefetch may read all of them.
-    fn remember(self, users: &BTreeMap<UserId, User>) {
+    /// Caches the ids for the next request of this lead. If they are more than a prefetch may read, removes the cached
+    /// ones.
+    fn cache_ids(self, users: &BTreeMap<UserId, User>) {
         let hint = LeadOpportunitiesHint {
             opportunities: self.links,
             users: users.keys().copied().collect(),
         };
-        let few = hint.opportunities.len() + hint.users.len() < MAX_AHEAD;
-        let name = (self.reader.instance.clone(), self.lead);
+        let are_few = hint.opportunities.len() + hint.users.len() < MAX_AHEAD;
+        let cache_key = (self.reader.instance.clone(), self.lead);
         let hints = &self.reader.hints.lead_opportunities;
-        hints.set(name, few.then_some(hint));
+        hints.set(cache_key, are_few.then_some(hint));
     }
 }

@@ -62,8 +62,8 @@ fn full() -> Opportunity {
             time("2026-09-04T09:30:00Z"),
         )
     };
-    opportunity.turn(Status::Gain, time("2026-09-06T00:00:00Z"));
-    opportunity.turn(Status::Open, time("2026-09-07T00:00:00Z"));
+    opportunity.change_status(Status::Gain, time("2026-09-06T00:00:00Z"));
+    opportunity.change_status(Status::Open, time("2026-09-07T00:00:00Z"));
     opportunity
 }
 

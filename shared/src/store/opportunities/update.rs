@@ -49,23 +49,28 @@ impl Reader {
         funnel: FunnelId,
         (lead, user): (Option<LeadId>, Option<UserId>),
     ) -> Result<PrefetchedUpdate, StoreError> {
-        let (id, funnel) = (self.keys().opportunity(id), self.keys().funnel(funnel));
-        let lead = lead.map(|lead| self.keys().lead(lead));
-        let named = user.map(|user| self.keys().user(user));
-        let wanted = [id.clone(), funnel.clone()].into_iter().chain(lead.clone());
-        let wanted = wanted.chain(named.clone());
+        let (record_key, funnel_key) = (self.keys().opportunity(id), self.keys().funnel(funnel));
+        let lead_key = lead.map(|lead| self.keys().lead(lead));
+        let user_key = user.map(|user| self.keys().user(user));
+        let wanted = [record_key.clone(), funnel_key.clone()].into_iter();
+        let wanted = wanted.chain(lead_key.clone()).chain(user_key.clone());
         let (mut found, markers, ()) = tokio::try_join!(
             self.table.get_many(wanted),
             self.stale_markers(),
             self.learn_format()
         )?;
-        let funnel = found.remove(&funnel).map(|item| item::decode("funnel", item));
-        let lead = lead.and_then(|lead| found.remove(&lead)).map(LeadRecord::decode);
+        let funnel = found.remove(&funnel_key).map(|item| item::decode("funnel", item));
+        let lead = lead_key
+            .and_then(|key| found.remove(&key))
+            .map(LeadRecord::decode);
         Ok(PrefetchedUpdate {
             funnel: funnel.transpose()?,
-            stored: found.remove(&id).map(OpportunityRecord::decode).transpose()?,
+            stored: found
+                .remove(&record_key)
+                .map(OpportunityRecord::decode)
+                .transpose()?,
             lead: lead.transpose()?,
-            user: user.filter(|_| named.is_some_and(|named| found.contains_key(&named))),
+            user: user.filter(|_| user_key.is_some_and(|key| found.contains_key(&key))),
             markers,
         })
     }
@@ -80,18 +85,21 @@ impl Reader {
         id: OpportunityId,
     ) -> Result<Option<OpportunitySnapshot>, StoreError> {
         let (stored, markers) = tokio::try_join!(self.opportunity(id), self.stale_markers())?;
-        let Some(OpportunityRecord { value: mut card, .. }) = stored else {
+        let Some(OpportunityRecord {
+            value: mut snapshot, ..
+        }) = stored
+        else {
             return Ok(None);
         };
-        self.refresh_snapshots(&markers, &mut [&mut card]).await?;
-        Ok(Some(card))
+        self.refresh_snapshots(&markers, &mut [&mut snapshot]).await?;
+        Ok(Some(snapshot))
     }
 }
 
 impl Writer {
-    /// Changes an opportunity with `change`, which runs again on the newer record after a concurrent change. One
-    /// transaction; none if nothing changes. A get of the lead first, if its copy may be stale; more calls after
-    /// conflicts.
+    /// Changes an opportunity with `change`, which returns the changed opportunity or the reason to refuse. It runs
+    /// again on the newer record after a concurrent change. One transaction; none if nothing changes. A get of the lead
+    /// first, if its copy may be stale; more calls after conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -104,37 +112,39 @@ impl Writer {
         let Some(mut stored) = start.stored else {
             return Ok(Updated::Gone);
         };
-        let mut retry = self
-            .reader
-            .table
-            .retry(Policy::CONTESTED, "changing an opportunity");
+        let table = &self.reader.table;
+        let mut retry = table.retry(Policy::CONTESTED, "changing an opportunity");
         loop {
             // Response and new record replace a stale copy by the lead, like readers.
-            let mut fresh = stored.value.clone();
-            self.reader.refresh_snapshots(&markers, &mut [&mut fresh]).await?;
-            let changed = match change(&fresh.opportunity) {
+            let mut current = stored.value.clone();
+            self.reader
+                .refresh_snapshots(&markers, &mut [&mut current])
+                .await?;
+            let changed = match change(&current.opportunity) {
                 Ok(changed) => changed,
                 Err(refused) => return Ok(Updated::Refused(refused)),
             };
-            if changed == fresh.opportunity {
-                return Ok(Updated::Done(Box::new(fresh)));
+            if changed == current.opportunity {
+                return Ok(Updated::Done(Box::new(current)));
             }
-            let Some((card, transaction)) = self.change(&stored, fresh, changed, lead.as_ref())? else {
+            let Some((snapshot, transaction)) =
+                self.change_writes(&stored, current, changed, lead.as_ref())?
+            else {
                 return Ok(Updated::Gone);
             };
             let refused = match self.table.commit(transaction).await {
-                Ok(()) => return Ok(Updated::Done(Box::new(card))),
+                Ok(()) => return Ok(Updated::Done(Box::new(snapshot))),
                 Err(CommitError::Refused(items)) => items,
-                Err(CommitError::Store(error)) => return self.changed_after_all(card).await?.ok_or(error),
+                Err(CommitError::Store(error)) => return self.find_change(snapshot).await?.ok_or(error),
             };
-            if let Some(item) = refused.get(&self.keys().opportunity(card.opportunity.id)) {
+            if let Some(item) = refused.get(&self.keys().opportunity(snapshot.opportunity.id)) {
                 stored = OpportunityRecord::decode(item)?;
                 // An attempt of unknown outcome wrote it.
-                if stored.opportunity == card.opportunity {
-                    return Ok(Updated::Done(Box::new(card)));
+                if stored.opportunity == snapshot.opportunity {
+                    return Ok(Updated::Done(Box::new(snapshot)));
                 }
             }
-            lead = newer(lead, |lead| refused.get(&self.keys().lead(lead)))?;
+            lead = newer_lead(lead, |lead| refused.get(&self.keys().lead(lead)))?;
             // With many writers, a record from before the pause is outdated.
             if retry.again().await? {
                 match self.reader.opportunity(stored.opportunity.id).await? {
@@ -145,58 +155,57 @@ impl Writer {
         }
     }
 
-    /// The new snapshot and its writes; `None` if its new lead does not exist.
-    fn change(
+    /// The new snapshot and its writes; `None` if its new lead does not exist. `stored` is replaced; `current` is its
+    /// snapshot with the current lead.
+    fn change_writes(
         &self,
         stored: &OpportunityRecord,
-        fresh: OpportunitySnapshot,
+        current: OpportunitySnapshot,
         changed: Opportunity,
         lead: Option<&LeadRecord>,
     ) -> Result<Option<(OpportunitySnapshot, Transaction)>, StoreError> {
-        if changed.lead_id == fresh.opportunity.lead_id {
-            let card = OpportunitySnapshot {
+        if changed.lead_id == current.opportunity.lead_id {
+            let snapshot = OpportunitySnapshot {
                 opportunity: changed,
-                ..fresh
+                ..current
             };
-            let transaction = self.replacement(stored, card.clone())?;
-            return Ok(Some((card, transaction)));
+            let transaction = self.replacement(stored, snapshot.clone())?;
+            return Ok(Some((snapshot, transaction)));
         }
         let Some(lead) = lead.filter(|record| changed.lead_id == Some(record.lead.id)) else {
             return Ok(None);
         };
-        let card = OpportunitySnapshot::of(changed, Some(lead));
-        let mut transaction = self.replacement(stored, card.clone())?;
+        let snapshot = OpportunitySnapshot::of(changed, Some(lead));
+        let mut transaction = self.replacement(stored, snapshot.clone())?;
         leads::link(&mut transaction, self.keys(), lead);
-        Ok(Some((card, transaction)))
+        Ok(Some((snapshot, transaction)))
     }
 
     /// The writes that replace the stored snapshot and raise its facts.
     fn replacement(
         &self,
         stored: &OpportunityRecord,
-        card: OpportunitySnapshot,
+        snapshot: OpportunitySnapshot,
     ) -> Result<Transaction, StoreError> {
         let record = OpportunityRecord {
             edited: true,
-            ..stored.next(card)
+            ..stored.next(snapshot)
         };
         self.put_record(&record, Some(stored))
     }
 
-    /// Looks up whether an attempt of unknown outcome succeeded, by comparing the record with the intended one.
-    async fn changed_after_all<R>(
-        &self,
-        card: OpportunitySnapshot,
-    ) -> Result<Option<Updated<R>>, StoreError> {
-        let stored = self.reader.opportunity(card.opportunity.id).await?;
-        let same = stored.is_some_and(|record| record.opportunity == card.opportunity);
-        Ok(same.then_some(Updated::Done(Box::new(card))))
+    /// The outcome of a transaction that returned an error: the snapshot, if the stored record equals it, so that it
+    /// was written all the same.
+    async fn find_change<R>(&self, snapshot: OpportunitySnapshot) -> Result<Option<Updated<R>>, StoreError> {
+        let stored = self.reader.opportunity(snapshot.opportunity.id).await?;
+        let is_written = stored.is_some_and(|record| record.opportunity == snapshot.opportunity);
+        Ok(is_written.then_some(Updated::Done(Box::new(snapshot))))
     }
 }
 
-/// Returns the record of the requested lead from the failed condition, else the known record. `None` if the lead was
-/// deleted.
-fn newer<'i>(
+/// The record of the requested lead after a failed transaction: from its failed condition, which `refused` returns,
+/// else the known one. `None` if the lead was deleted.
+fn newer_lead<'i>(
     known: Option<LeadRecord>,
     refused: impl FnOnce(LeadId) -> Option<&'i Item>,
 ) -> Result<Option<LeadRecord>, StoreError> {

@@ -18,12 +18,14 @@ const MAX_BLOCK: u64 = 100;
 #[derive(Debug, Default)]
 pub struct Lease {
     minute: u64,
-    /// The place of the next request, valid up to `end`.
+    /// The place of the next request, if it is at most `end`.
     next: u64,
+    /// The last place of the block that this process took.
     end: u64,
-    known: u64,
+    /// The last place that any process is known to have taken.
+    taken_by_all: u64,
     /// No write to the counter until then.
-    rest: Option<Timestamp>,
+    avoid_until: Option<Timestamp>,
 }
 
 /// The decision about a request.
@@ -38,29 +40,30 @@ pub enum LeaseStep {
 }
 
 impl Lease {
-    /// Switches to a minute. Places of other minutes are dropped.
-    pub fn turn(&mut self, minute: u64) {
+    /// Switches to a minute. Places of another minute are dropped.
+    pub fn start_minute(&mut self, minute: u64) {
         if self.minute != minute {
             *self = Self {
                 minute,
                 next: 1,
-                rest: self.rest,
+                avoid_until: self.avoid_until,
                 ..Self::default()
             };
         }
     }
 
-    /// Assigns the next place to a request. Places above a limit that was lowered concurrently are invalid.
-    pub fn step(&mut self, limit: Rate) -> LeaseStep {
+    /// Assigns the next place to a request, or returns the size of the block that must be taken first. Places above a
+    /// limit that was lowered concurrently are invalid.
+    pub fn next_step(&mut self, limit: Rate) -> LeaseStep {
         let limit = u64::from(limit.get());
         if self.next <= self.end.min(limit) {
             self.next += 1;
             return LeaseStep::Admitted;
         }
-        if self.known >= limit {
+        if self.taken_by_all >= limit {
             return LeaseStep::Refused;
         }
-        LeaseStep::Take(block(limit, limit - self.known))
+        LeaseStep::Take(block_size(limit, limit - self.taken_by_all))
     }
 
     /// Whether the next request of a minute has a place without a write.
@@ -70,37 +73,38 @@ impl Lease {
 
     /// Records the result of taking a block. `taken` is the last place of the block, or `None` if no place was left
     /// under `limit`.
-    pub fn took(&mut self, block: u64, taken: Option<u64>, limit: Rate) {
+    pub fn record_taken(&mut self, block: u64, taken: Option<u64>, limit: Rate) {
         match taken {
-            Some(taken) => {
-                (self.next, self.end) = (taken.saturating_sub(block) + 1, taken);
-                self.known = taken;
+            Some(last) => {
+                self.next = last.saturating_sub(block) + 1;
+                self.end = last;
+                self.taken_by_all = last;
             }
-            None => self.known = self.known.max(limit.get().into()),
+            None => self.taken_by_all = self.taken_by_all.max(limit.get().into()),
         }
     }
 
     /// Number of places left, as far as known.
     pub fn remaining(&self, limit: Rate) -> u64 {
         let limit = u64::from(limit.get());
-        let held = (self.end.min(limit) + 1).saturating_sub(self.next);
-        limit.saturating_sub(self.known) + held
+        let own = (self.end.min(limit) + 1).saturating_sub(self.next);
+        limit.saturating_sub(self.taken_by_all) + own
     }
 
     /// Avoids the counter until then.
-    pub fn rest_until(&mut self, until: Timestamp) {
-        self.rest = Some(until);
+    pub fn avoid_counter_until(&mut self, until: Timestamp) {
+        self.avoid_until = Some(until);
     }
 
     /// Whether the counter is to be avoided now.
-    pub fn rests(&self, now: Timestamp) -> bool {
-        self.rest.is_some_and(|until| now < until)
+    pub fn avoids_counter(&self, now: Timestamp) -> bool {
+        self.avoid_until.is_some_and(|until| now < until)
     }
 }
 
 /// Number of places to reserve together, of `left` under `limit`. Smaller for small limits and for the last places, so
 /// that the processes that need the last places get them.
-fn block(limit: u64, left: u64) -> u64 {
+fn block_size(limit: u64, left: u64) -> u64 {
     (limit / LIMIT_DIVISOR)
         .min(left / REMAINDER_DIVISOR)
         .clamp(1, MAX_BLOCK)
@@ -130,19 +134,19 @@ mod tests {
 
     /// One request: whether it is accepted, and whether the counter was written.
     fn spend(lease: &mut Lease, counter: &mut Counter, limit: Rate) -> (bool, bool) {
-        match lease.step(limit) {
+        match lease.next_step(limit) {
             LeaseStep::Admitted => (true, false),
             LeaseStep::Refused => (false, false),
             LeaseStep::Take(block) => {
-                lease.took(block, counter.add(block, limit), limit);
-                (lease.step(limit) == LeaseStep::Admitted, true)
+                lease.record_taken(block, counter.add(block, limit), limit);
+                (lease.next_step(limit) == LeaseStep::Admitted, true)
             }
         }
     }
 
     fn begun() -> Lease {
         let mut lease = Lease::default();
-        lease.turn(1);
+        lease.start_minute(1);
         lease
     }
 
@@ -160,7 +164,7 @@ mod tests {
             (1_000_000, 80, 10),
             (1_000_000, 1, 1),
         ] {
-            assert_eq!(block(limit, left), expected, "{limit} {left}");
+            assert_eq!(block_size(limit, left), expected, "{limit} {left}");
         }
     }
 
@@ -190,11 +194,11 @@ mod tests {
         let limit = rate(100);
         assert_eq!(spend(&mut lease, &mut counter, limit), (true, true));
         assert_eq!(lease.remaining(limit), 99);
-        lease.turn(1);
+        lease.start_minute(1);
         assert_eq!(spend(&mut lease, &mut counter, limit), (true, false));
-        lease.turn(2);
+        lease.start_minute(2);
         assert_eq!(
-            (lease.remaining(limit), lease.step(limit)),
+            (lease.remaining(limit), lease.next_step(limit)),
             (100, LeaseStep::Take(5))
         );
     }
@@ -219,11 +223,11 @@ mod tests {
     fn an_unreachable_counter_is_skipped_for_a_while() {
         let mut lease = begun();
         let at = |text: &str| Timestamp::parse(text).unwrap();
-        assert!(!lease.rests(at("2026-11-21T12:00:58Z")));
-        lease.rest_until(at("2026-11-21T12:01:03Z"));
-        lease.turn(2);
-        assert!(lease.rests(at("2026-11-21T12:01:02Z")));
-        assert!(!lease.rests(at("2026-11-21T12:01:03Z")));
+        assert!(!lease.avoids_counter(at("2026-11-21T12:00:58Z")));
+        lease.avoid_counter_until(at("2026-11-21T12:01:03Z"));
+        lease.start_minute(2);
+        assert!(lease.avoids_counter(at("2026-11-21T12:01:02Z")));
+        assert!(!lease.avoids_counter(at("2026-11-21T12:01:03Z")));
     }
 
     proptest! {

@@ -88,13 +88,15 @@ pub struct Spent {
 
 /// The leases of a process, by budget.
 #[derive(Debug, Clone, Default)]
-pub struct Leases(Arc<Mutex<HashMap<String, Held>>>);
+pub struct Leases(Arc<Mutex<HashMap<String, SharedLease>>>);
 
 /// The lease of one budget. Concurrent requests wait for the same response of the counter.
-type Held = Arc<tokio::sync::Mutex<Lease>>;
+type SharedLease = Arc<tokio::sync::Mutex<Lease>>;
 
 impl Leases {
-    fn of(&self, budget: &str) -> Held {
+    /// The lease of a budget, which is a new one if the process has none. The first lease beyond [`MAX_LEASES`] drops
+    /// all others.
+    fn of(&self, budget: &str) -> SharedLease {
         let mut leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if leases.len() >= MAX_LEASES && !leases.contains_key(budget) {
             leases.clear();
@@ -105,22 +107,22 @@ impl Leases {
     /// Whether a request is accepted without a write. `false` if the lease is in use.
     fn has_place(&self, budget: &str, limit: Rate, now: Timestamp) -> bool {
         let leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lease = leases.get(budget).and_then(|held| held.try_lock().ok());
-        lease.is_some_and(|lease| lease.has_place(minute(now), limit) || lease.rests(now))
+        let lease = leases.get(budget).and_then(|lease| lease.try_lock().ok());
+        lease.is_some_and(|lease| lease.has_place(minute(now), limit) || lease.avoids_counter(now))
     }
 }
 
 impl Store {
     /// Whether this process accepted all of these callers recently and has places left in their leases, so that one
     /// page may be read before they are checked again (C-86). An unreachable counter counts as a place.
-    pub(crate) fn knows(&self, callers: &[String]) -> bool {
+    pub(crate) fn recently_accepted(&self, callers: &[String]) -> bool {
         let now = self.environment.now();
         let has_place = |(budget, limit): (String, Rate)| self.leases.has_place(&budget, limit, now);
-        let known = |caller: &String| {
+        let is_accepted = |caller: &String| {
             let accepted = self.hints.accepted(caller, now);
             accepted.is_some_and(|accepted| accepted.budget.is_none_or(has_place))
         };
-        !callers.is_empty() && callers.iter().all(known)
+        !callers.is_empty() && callers.iter().all(is_accepted)
     }
 
     /// Remembers for some minutes that these callers were accepted under a budget.
@@ -149,23 +151,24 @@ impl Store {
     /// Counts a request against a budget. No call if this process has places left or knows that no place is left; else
     /// one write. If the counter cannot be reached, the request is accepted, because a limit must not cause an outage.
     pub(crate) async fn spend(&self, instance: &InstanceName, budget: Budget<'_>, limit: Rate) -> Spent {
-        let held = self.leases.of(&Keys::of(instance).rates(budget));
-        let mut lease = held.lock().await;
+        let shared = self.leases.of(&Keys::of(instance).rates(budget));
+        let mut lease = shared.lock().await;
         // Read after the wait, which may have lasted into the next minute.
         let now = self.environment.now();
-        lease.turn(minute(now));
-        let admitted = match lease.step(limit) {
+        lease.start_minute(minute(now));
+        let admitted = match lease.next_step(limit) {
             LeaseStep::Admitted => true,
             LeaseStep::Refused => false,
-            LeaseStep::Take(_) if lease.rests(now) => true,
+            // The counter was unreachable shortly before.
+            LeaseStep::Take(_) if lease.avoids_counter(now) => true,
             LeaseStep::Take(block) => match self.take_block(instance, budget, block, limit, now).await {
                 Ok(taken) => {
-                    lease.took(block, taken, limit);
-                    lease.step(limit) == LeaseStep::Admitted
+                    lease.record_taken(block, taken, limit);
+                    lease.next_step(limit) == LeaseStep::Admitted
                 }
                 Err(cause) => {
                     tracing::warn!(%cause, %instance, "requests go on uncounted");
-                    lease.rest_until(now.plus_seconds(COOLDOWN));
+                    lease.avoid_counter_until(now.plus_seconds(COOLDOWN));
                     true
                 }
             },
@@ -173,12 +176,12 @@ impl Store {
         let allowance = Allowance {
             limit: limit.get(),
             remaining: lease.remaining(limit),
-            reset: reset(now),
+            reset: seconds_to_reset(now),
         };
         Spent { admitted, allowance }
     }
 
-    /// Takes a block of a minute and returns its last place; `None` if none was left.
+    /// Takes a block of a minute's places at the counter and returns its last place; `None` if no place was left.
     async fn take_block(
         &self,
         instance: &InstanceName,
@@ -192,8 +195,8 @@ impl Store {
         let taking = self
             .table
             .add_below(&key, "taken", block, limit.get().into(), until);
-        let patient = tokio::time::timeout(TIMEOUT, taking).await;
-        patient.unwrap_or_else(|_| {
+        let taken = tokio::time::timeout(TIMEOUT, taking).await;
+        taken.unwrap_or_else(|_| {
             let cause = format!("no answer within {} s", TIMEOUT.as_secs());
             Err(StoreError::Unavailable {
                 operation: "UpdateItem",
@@ -208,10 +211,10 @@ fn minute(now: Timestamp) -> u64 {
     u64::try_from(now.unix_seconds() / 60).unwrap_or(0)
 }
 
-/// Seconds until the next minute, rounded up.
-fn reset(now: Timestamp) -> u32 {
-    let gone = now.unix_millis().rem_euclid(60_000);
-    u32::try_from((60_000 - gone + 999) / 1000).unwrap_or(60)
+/// Seconds until the next minute, rounded up: 1 to 60.
+fn seconds_to_reset(now: Timestamp) -> u32 {
+    let elapsed = now.unix_millis().rem_euclid(60_000);
+    u32::try_from((60_000 - elapsed + 999) / 1000).unwrap_or(60)
 }
 
 #[cfg(test)]
@@ -232,7 +235,11 @@ mod tests {
             ("2026-11-21T12:00:59.999Z", 1),
         ] {
             let now = Timestamp::parse(now).unwrap();
-            assert_eq!((reset(now), minute(now)), (seconds, 29_921_040), "{now}");
+            assert_eq!(
+                (seconds_to_reset(now), minute(now)),
+                (seconds, 29_921_040),
+                "{now}"
+            );
         }
     }
 

@@ -1,10 +1,10 @@
 //! Definitions and results of reports (C-60, C-61). Only the operator changes definitions.
 //!
 //! A result contains sums for every day, so it covers every date range. `jobs::reports::refresh` writes it on
-//! schedule. A report without a result, because it is new or changed, is computed on request; see [`walk`].
+//! schedule. A report without a result, because it is new or changed, is computed on request; see [`scan`].
 
+pub(crate) mod scan;
 pub(crate) mod stored;
-pub(crate) mod walk;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::people::PrefetchedNames;
 use super::{Reader, Writer};
 use crate::funnel::Funnel;
 use crate::ids::ReportId;
-use crate::report::{Aspect, Cube, Definition, Known, Plot, Question, Range};
+use crate::report::{Aspect, Definition, Known, Plot, Question, Range};
 use crate::time::{Day, Timestamp, Zone};
 use stored::{Head, StoredResult};
 use table::KeyRange;
@@ -69,16 +69,16 @@ pub enum Report {
 }
 
 impl ReportRequest {
-    /// The months that may contain the dates in any time zone: local dates differ from UTC by at most a day.
+    /// The months of the stored result that may contain the requested dates in any time zone: local dates differ from
+    /// UTC by at most a day.
     fn months(&self, now: Timestamp) -> Months {
         let today = Zone::UTC.day_of(now);
         let to = self.to.unwrap_or(today);
         // A range that is too long is rejected only after authentication. Until then, at most the longest valid range
         // is read.
-        let first = Range::first_of(self.from, to).max(to.minus_days(Range::MAX_DAYS));
-        let first = first.minus_days(1);
+        let from = Range::first_of(self.from, to).max(to.minus_days(Range::MAX_DAYS));
         Months {
-            first: first.month(),
+            first: from.minus_days(1).month(),
             last: to.plus_days(1).month(),
         }
     }
@@ -107,30 +107,33 @@ impl Reader {
         request: &ReportRequest,
         now: Timestamp,
     ) -> Result<PrefetchedReport, StoreError> {
-        let (key, head) = (
-            self.keys().report(request.id),
-            self.keys().report_head(request.id),
-        );
+        let definition_key = self.keys().report(request.id);
+        let head_key = self.keys().report_head(request.id);
         let months = request.months(now);
         let (mut items, parts, names, funnels) = tokio::try_join!(
-            self.table.get_many([key.clone(), head.clone()]),
+            self.table.get_many([definition_key.clone(), head_key.clone()]),
             self.report_parts(request.id, &months),
             self.begin_names(),
             self.funnels(),
         )?;
         Ok(PrefetchedReport {
-            definition: items.remove(&key).as_ref().map(definition).transpose()?,
+            definition: items
+                .remove(&definition_key)
+                .as_ref()
+                .map(definition)
+                .transpose()?,
             head: items
-                .remove(&head)
-                .and_then(|item| self.readable_head(&head, &item)),
+                .remove(&head_key)
+                .and_then(|item| self.readable_head(&head_key, &item)),
             parts,
             names,
             funnels,
         })
     }
 
-    /// The names of all possible groups: funnels, and users if the report groups by user.
-    async fn known(
+    /// The names of all possible groups: funnels, and users if the report groups by user. Completes the prefetched
+    /// names of users only in the latter case.
+    async fn group_names(
         &self,
         names: PrefetchedNames,
         funnels: Vec<Funnel>,
@@ -166,38 +169,41 @@ impl Writer {
             first: range.from.month(),
             last: range.to.month(),
         };
-        let read = (start.head, start.parts);
-        let (cube, known) = tokio::try_join!(
-            self.cube(&definition, zone, (&months, read)),
-            self.reader.known(start.names, start.funnels, question)
+        let prefetched = (start.head, start.parts);
+        let (result, group_names) = tokio::try_join!(
+            self.stored_or_computed(&definition, zone, &months, prefetched),
+            self.reader.group_names(start.names, start.funnels, question)
         )?;
-        Ok(Some(match cube {
-            Err(instead) => instead,
-            Ok((generated_at, cube)) => Report::Ready {
+        Ok(Some(match result {
+            Some(StoredResult::Cube(generated_at, cube)) => Report::Ready {
                 generated_at,
-                plot: question.plot(&cube, range, &known),
+                plot: question.plot(&cube, range, &group_names),
                 definition,
             },
+            Some(StoredResult::TooLarge) => Report::TooLarge,
+            None => Report::Preparing,
         }))
     }
 
-    /// The stored or computed result with its time. The inner error is the response if there is no result.
-    async fn cube(
+    /// The stored result, or else the result computed now. `None` if there is neither, because the computation would
+    /// take too long for a request.
+    async fn stored_or_computed(
         &self,
         definition: &Definition,
         zone: Zone,
-        (months, read): (&Months, (Option<Head>, Parts)),
-    ) -> Result<Result<(Timestamp, Cube), Report>, StoreError> {
+        months: &Months,
+        prefetched: (Option<Head>, Parts),
+    ) -> Result<Option<StoredResult>, StoreError> {
         let question = &definition.question;
-        let asked = (definition.id, question.digest(zone));
-        Ok(match self.reader.stored_cube(asked, months, read).await? {
-            Some(StoredResult::Cube(generated_at, cube)) => Ok((generated_at, cube)),
-            Some(StoredResult::TooLarge) => Err(Report::TooLarge),
-            None => {
-                let computed = self.reader.compute(question, zone, walk::MAX_TIME).await?;
-                computed.ok_or(Report::Preparing)
-            }
-        })
+        let digest = question.digest(zone);
+        let stored = self
+            .reader
+            .stored_result(definition.id, &digest, months, prefetched);
+        if let Some(stored) = stored.await? {
+            return Ok(Some(stored));
+        }
+        let computed = self.reader.compute(question, zone, scan::MAX_TIME).await?;
+        Ok(computed.map(|(generated_at, cube)| StoredResult::Cube(generated_at, cube)))
     }
 }
 

@@ -104,16 +104,16 @@ impl Head {
         })
     }
 
-    /// The sums of the months' days, from their parts.
-    fn cube(&self, mut read: Parts, months: &Months) -> Result<Cube, Lacking> {
-        let (after, through) = months.bounds();
+    /// The sums of the months' days, from the items in `stored` of the parts that the head names for these months.
+    fn cube(&self, mut stored: Parts, months: &Months) -> Result<Cube, PartFault> {
+        let (first_name, last_name) = months.bounds();
         let mut cube = Cube::default();
-        for (name, part) in self.parts.range(after..=through) {
-            let item = read.remove(&part.key(name)).ok_or(Lacking::Missing)?;
-            if !part.is(&item) {
-                return Err(Lacking::Damaged);
+        for (name, part) in self.parts.range(first_name..=last_name) {
+            let item = stored.remove(&part.key(name)).ok_or(PartFault::Missing)?;
+            if !part.has_digest_of(&item) {
+                return Err(PartFault::Altered);
             }
-            cube.merge(days_of(&item).map_err(|_| Lacking::Damaged)?);
+            cube.merge(days_of(&item).map_err(|_| PartFault::Altered)?);
         }
         Ok(cube)
     }
@@ -125,18 +125,18 @@ impl Part {
         report_part_sort(name, &self.version)
     }
 
-    /// Whether an item has the part's digest.
-    pub fn is(&self, item: &Item) -> bool {
+    /// Whether an item's text has the digest that the head states.
+    pub fn has_digest_of(&self, item: &Item) -> bool {
         digest_of(item).is_ok_and(|digest| digest == self.digest)
     }
 }
 
-/// The fault of parts compared with their head.
-enum Lacking {
+/// A difference between parts and their head.
+enum PartFault {
     /// A part is missing. A refresh may have replaced it.
     Missing,
     /// A part was altered.
-    Damaged,
+    Altered,
 }
 
 /// The item of a part.
@@ -168,41 +168,44 @@ impl Reader {
         by_key.collect()
     }
 
-    /// The stored result of some months, with its time. `None` if there is no result with this digest or it is damaged,
-    /// so that it must be computed. No call unless a part is missing, usually because a refresh replaced it while
-    /// `read` was read.
-    pub(crate) async fn stored_cube(
+    /// The stored result of some months, with its time. `None` if the head does not have `digest` or the result is
+    /// damaged, so that it must be computed. No call unless a prefetched part is missing, usually because a refresh
+    /// replaced it between the reads of head and parts; then both are read again.
+    pub(crate) async fn stored_result(
         &self,
-        (id, digest): (ReportId, String),
+        id: ReportId,
+        digest: &str,
         months: &Months,
-        read: (Option<Head>, Parts),
+        prefetched: (Option<Head>, Parts),
     ) -> Result<Option<StoredResult>, StoreError> {
-        let (mut head, mut parts) = read;
+        let (mut head, mut parts) = prefetched;
         let key = self.keys().report_head(id);
         let mut retry = self.table.retry(Policy::CONFLICT, "reading a result");
-        let mut is_first = true;
+        let mut is_prefetched = true;
         loop {
-            let Some(found) = head.filter(|head| head.digest == digest) else {
+            let Some(current) = head.filter(|head| head.digest == digest) else {
                 return Ok(None);
             };
-            if found.too_large {
+            if current.too_large {
                 return Ok(Some(StoredResult::TooLarge));
             }
-            match found.cube(parts, months) {
-                Ok(cube) => return Ok(Some(StoredResult::Cube(found.generated_at, cube))),
-                Err(Lacking::Damaged) => break,
-                Err(Lacking::Missing) => {}
+            match current.cube(parts, months) {
+                Ok(cube) => return Ok(Some(StoredResult::Cube(current.generated_at, cube))),
+                Err(PartFault::Altered) => break,
+                Err(PartFault::Missing) => {}
             }
             if retry.again().await.is_err() {
                 break;
             }
-            let newer = tokio::try_join!(self.report_head(&key), self.report_parts(id, months))?;
-            if !is_first && newer.0.as_ref() == Some(&found) {
-                // No refresh replaced it, so it was lost.
+            let (newer_head, newer_parts) =
+                tokio::try_join!(self.report_head(&key), self.report_parts(id, months))?;
+            // Prefetched parts may have been read before the head that names them. If parts that this loop read lack
+            // one and the head is unchanged, no refresh replaced the part, so it is lost.
+            if !is_prefetched && newer_head.as_ref() == Some(&current) {
                 break;
             }
-            is_first = false;
-            (head, parts) = newer;
+            is_prefetched = false;
+            (head, parts) = (newer_head, newer_parts);
         }
         self.log_unreadable(&key, KIND, "a damaged result is computed anew");
         Ok(None)
@@ -222,8 +225,9 @@ impl Reader {
         head.ok()
     }
 
-    /// Sort keys of the unaltered parts of a head, and the latest generation among all stored parts. One query per MB.
-    pub(crate) async fn sound_parts(
+    /// Sort keys of the stored parts that `head` names and that are unaltered, and the highest generation of all stored
+    /// parts (0 without parts). One query per MB.
+    pub(crate) async fn unaltered_parts(
         &self,
         id: ReportId,
         head: Option<&Head>,
@@ -233,28 +237,29 @@ impl Reader {
             .flat_map(|head| &head.parts)
             .map(|(name, part)| (part.key(name), part))
             .collect();
-        let (mut sound, mut latest) = (BTreeSet::new(), 0);
+        let (mut unaltered, mut latest) = (BTreeSet::new(), 0);
         let mut pages = Pages::of(self.keys().report_parts(id, &Months::all()));
         while let Some(items) = pages.next(&self.table).await? {
             for item in &items {
                 let sk = key_of(item)?.sk;
                 latest = latest.max(report_generation(&sk).unwrap_or(0));
-                if named.get(&sk).is_some_and(|part| part.is(item)) {
-                    sound.insert(sk);
+                if named.get(&sk).is_some_and(|part| part.has_digest_of(item)) {
+                    unaltered.insert(sk);
                 }
             }
         }
-        Ok((sound, latest))
+        Ok((unaltered, latest))
     }
 
-    /// Compares a stored result with its head. Two gets, and a query per MB of parts between them.
+    /// Compares a stored result with its head. Two gets, and a query per MB of parts between them. Head and parts are
+    /// not read at once, so a difference counts only if the head is unchanged afterwards.
     pub async fn check_result(&self, id: ReportId) -> Result<Checked, StoreError> {
         let key = self.keys().report_head(id);
         let Some(item) = self.table.get(&key).await? else {
             return Ok(Checked::Sound);
         };
         let head = Head::decode(&item).ok();
-        let (sound, _) = self.sound_parts(id, head.as_ref()).await?;
+        let (unaltered, _) = self.unaltered_parts(id, head.as_ref()).await?;
         if self.table.get(&key).await?.as_ref() != Some(&item) {
             return Ok(Checked::Changing);
         }
@@ -262,12 +267,13 @@ impl Reader {
             None => vec![(key.to_string(), "cannot be read".to_owned())],
             Some(head) => {
                 let named = head.parts.iter().map(|(name, part)| part.key(name));
-                let lost = named.filter(|sk| !sound.contains(sk));
-                lost.map(|sk| {
-                    let reason = "is missing or differs from the head of its result";
-                    (format!("{} {sk}", key.pk), reason.to_owned())
-                })
-                .collect()
+                let damaged = named.filter(|sk| !unaltered.contains(sk));
+                damaged
+                    .map(|sk| {
+                        let reason = "is missing or differs from the head of its result";
+                        (format!("{} {sk}", key.pk), reason.to_owned())
+                    })
+                    .collect()
             }
         };
         if findings.is_empty() {

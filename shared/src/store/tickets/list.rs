@@ -22,7 +22,7 @@ pub struct TicketFiles {
     pub start: PrefetchedList,
     record: TicketRecord,
     /// The ticket's lead according to the hint; the inner `None` if that lead does not exist.
-    guessed: Option<(LeadId, Option<Lead>)>,
+    expected_lead: Option<(LeadId, Option<Lead>)>,
 }
 
 impl Writer {
@@ -101,8 +101,9 @@ impl Reader {
     ) -> Result<Option<TicketFiles>, StoreError> {
         let keys = self.keys();
         let hint = self.hints.tickets.get(&(self.instance.clone(), ticket));
-        let (guess, ticket_key) = (hint.and_then(|hint| hint.lead), keys.ticket(ticket));
-        let lead_key = guess.map(|lead| keys.lead(lead));
+        let ticket_key = keys.ticket(ticket);
+        let expected_id = hint.and_then(|hint| hint.lead);
+        let lead_key = expected_id.map(|lead| keys.lead(lead));
         let records = self
             .table
             .get_many(lead_key.into_iter().chain([ticket_key.clone()]));
@@ -115,17 +116,15 @@ impl Reader {
         else {
             return Ok(None);
         };
-        let guessed = guess.map(|lead| {
-            let found = records
-                .remove(&keys.lead(lead))
-                .map(LeadRecord::decode)
-                .transpose()?;
-            Ok::<_, StoreError>((lead, found.map(|record| record.value.lead)))
-        });
+        let mut expected_lead = None;
+        if let Some(id) = expected_id {
+            let found = records.remove(&keys.lead(id)).map(LeadRecord::decode);
+            expected_lead = Some((id, found.transpose()?.map(|record| record.value.lead)));
+        }
         Ok(Some(TicketFiles {
             start,
             record,
-            guessed: guessed.transpose()?,
+            expected_lead,
         }))
     }
 
@@ -136,20 +135,21 @@ impl Reader {
     /// [`StoreError`] if it cannot be read.
     pub async fn lead_of_files(&self, found: &TicketFiles) -> Result<Option<Lead>, StoreError> {
         let ticket = &found.record.ticket;
-        let Some(lead) = ticket.lead_relation else {
+        let Some(id) = ticket.lead_relation else {
             return Ok(None);
         };
-        match &found.guessed {
-            Some((guess, found)) if *guess == lead => Ok(found.clone()),
-            _ => self.partial_lead(lead).await,
+        match &found.expected_lead {
+            Some((expected_id, lead)) if *expected_id == id => Ok(lead.clone()),
+            _ => self.partial_lead(id).await,
         }
     }
 
     /// Remembers a ticket, and the files that were prefetched, for later requests to this process.
     pub fn remember_ticket(&self, found: &TicketFiles) {
         let files = self.listed_records(found.start.early()).unwrap_or_default();
-        let (record, name) = (&found.record, (self.instance.clone(), found.record.ticket.id));
-        self.hints.tickets.put(name, TicketHint::of(record, files));
+        let record = &found.record;
+        let cache_key = (self.instance.clone(), record.ticket.id);
+        self.hints.tickets.put(cache_key, TicketHint::of(record, files));
     }
 
     /// The keys of the records of listed files.

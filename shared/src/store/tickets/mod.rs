@@ -85,8 +85,9 @@ impl TicketRecord {
     /// The record of an imported ticket: the first version, or the next version of `stored`.
     #[must_use]
     pub fn onto(stored: Option<&Self>, ticket: Ticket) -> Self {
-        let moves = |stored: &Self| stored.unsettled || stored.ticket.lead_relation != ticket.lead_relation;
-        let unsettled = stored.is_some_and(moves);
+        // Files that have the former lead are moved after the import of the ticket.
+        let unsettled = stored
+            .is_some_and(|stored| stored.unsettled || stored.ticket.lead_relation != ticket.lead_relation);
         let files = stored.map_or(0, |stored| stored.files);
         let state = TicketState {
             ticket,

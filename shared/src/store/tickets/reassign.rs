@@ -41,7 +41,7 @@ pub struct PrefetchedReassignment {
     former: Option<(LeadId, Option<Lead>)>,
     /// The ticket as this process saw it earlier.
     hint: Option<TicketHint>,
-    /// The head of the list of its files.
+    /// The first page of the list of its files.
     listed: Page,
     /// The records of the files in the hint.
     files: HashMap<Key, Item>,
@@ -51,8 +51,8 @@ pub struct PrefetchedReassignment {
 struct TicketContents {
     /// The keys of all files' records.
     keys: BTreeSet<Key>,
-    /// The records that do not have the new lead.
-    others: Vec<FileRecord>,
+    /// The records of files that do not have the new lead yet.
+    to_move: Vec<FileRecord>,
 }
 
 /// Outcome of a reassignment.
@@ -79,16 +79,21 @@ impl Reader {
     ) -> Result<PrefetchedReassignment, StoreError> {
         let keys = self.keys();
         let hint = self.hints.tickets.get(&(self.instance.clone(), ticket));
-        let guess = hint.as_ref().and_then(|hint| hint.lead);
-        let wanted = guess.into_iter().chain([lead]).map(|lead| keys.lead(lead));
+        let expected_lead = hint.as_ref().and_then(|hint| hint.lead);
+        let wanted = expected_lead
+            .into_iter()
+            .chain([lead])
+            .map(|lead| keys.lead(lead));
         let wanted = wanted.chain([keys.ticket(ticket)]);
         let wanted = wanted.chain(hint.iter().flat_map(|hint| hint.files.clone()));
         let list = KeyRange::head(keys.ticket_files(ticket), MAX_AHEAD);
         let (mut found, listed) = tokio::try_join!(self.table.get_many(wanted), self.table.query(list))?;
         let record = |lead| found.get(&keys.lead(lead)).map(LeadRecord::decode).transpose();
-        let former =
-            guess.map(|guess| Ok::<_, StoreError>((guess, record(guess)?.map(|record| record.value.lead))));
-        let (former, lead) = (former.transpose()?, record(lead)?);
+        let former = match expected_lead {
+            Some(id) => Some((id, record(id)?.map(|record| record.value.lead))),
+            None => None,
+        };
+        let lead = record(lead)?;
         let ticket = found.remove(&keys.ticket(ticket)).map(TicketRecord::decode);
         Ok(PrefetchedReassignment {
             ticket: ticket.transpose()?,
@@ -126,7 +131,7 @@ impl Writer {
                 return Ok(Reassigned::NoTicket);
             };
             let new = start.lead.take().map(|record| record.value.lead);
-            let Some(new) = new.filter(|new| sees(Some(new))) else {
+            let Some(new) = new.filter(|lead| sees(Some(lead))) else {
                 return Ok(Reassigned::NoLead);
             };
             if !stored.unsettled && stored.ticket.lead_relation == Some(new.id) {
@@ -140,8 +145,9 @@ impl Writer {
             if !sees(former.as_ref()) {
                 return Ok(Reassigned::NoTicket);
             }
-            let erases = former.is_none() && stored.ticket.lead_relation.is_some();
-            if let Some(moved) = self.move_ticket(stored, erases, &files.others, &new).await? {
+            let is_former_deleted = former.is_none() && stored.ticket.lead_relation.is_some();
+            let moved = self.move_ticket(stored, is_former_deleted, &files.to_move, &new);
+            if let Some(moved) = moved.await? {
                 let hint = TicketHint::of(&moved, files.keys);
                 self.reader
                     .hints
@@ -154,22 +160,29 @@ impl Writer {
         }
     }
 
-    /// The current lead of a ticket. No call if it was prefetched or is the new lead, else one get.
+    /// The current lead of a ticket; `None` if the ticket has none or the lead was deleted. No call if it was
+    /// prefetched or is the new lead, else one get.
     async fn former_lead(
         &self,
         stored: &TicketRecord,
         new: &Lead,
-        read: Option<(LeadId, Option<Lead>)>,
+        prefetched: Option<(LeadId, Option<Lead>)>,
     ) -> Result<Option<Lead>, StoreError> {
-        match (stored.ticket.lead_relation, read) {
-            (None, _) => Ok(None),
-            (Some(lead), _) if lead == new.id => Ok(Some(new.clone())),
-            (Some(lead), Some((guess, found))) if lead == guess => Ok(found),
-            (Some(lead), _) => self.reader.partial_lead(lead).await,
+        let Some(id) = stored.ticket.lead_relation else {
+            return Ok(None);
+        };
+        if id == new.id {
+            return Ok(Some(new.clone()));
+        }
+        match prefetched {
+            Some((prefetched_id, lead)) if prefetched_id == id => Ok(lead),
+            _ => self.reader.partial_lead(id).await,
         }
     }
 
-    /// The files of a ticket, listed no earlier than the ticket was read.
+    /// The files of a ticket, listed no earlier than the ticket was read. The prefetched page was read concurrently
+    /// with the ticket, so it counts only if nothing was written since the hint and there is no further page. Records
+    /// that were not prefetched are read within the budget.
     async fn files_of(
         &self,
         budget: &ReadBudget,
@@ -177,13 +190,13 @@ impl Writer {
         new: &Lead,
         start: &PrefetchedReassignment,
     ) -> Result<TicketContents, StoreError> {
-        let hinted = start.hint.as_ref().map(|hint| hint.writes);
-        let head = self.reader.listed_records(&start.listed.items)?;
-        let (keys, mut found) = if hinted == Some(stored.writes()) && !start.listed.more {
-            (head, start.files.clone())
+        let hinted_writes = start.hint.as_ref().map(|hint| hint.writes);
+        let prefetched = self.reader.listed_records(&start.listed.items)?;
+        let (keys, mut found) = if hinted_writes == Some(stored.writes()) && !start.listed.more {
+            (prefetched, start.files.clone())
         } else {
-            let first = self.reader.table.get_many(head);
-            tokio::try_join!(self.listed_files(budget, stored.ticket.id), first)?
+            let records = self.reader.table.get_many(prefetched);
+            tokio::try_join!(self.listed_files(budget, stored.ticket.id), records)?
         };
         let missing: Vec<_> = keys.iter().filter(|key| !found.contains_key(*key)).collect();
         for batch in missing.chunks(BATCH) {
@@ -194,14 +207,17 @@ impl Writer {
         }
         found.retain(|key, _| keys.contains(key));
         let records = found.into_values().map(FileRecord::decode);
-        let moves = |file: &FileRecord| file.file.ticket == stored.ticket.id && file.lead != Some(new.id);
-        let others = records.filter(|file| file.as_ref().map_or(true, moves));
-        Ok(TicketContents {
-            others: others.collect::<Result<_, _>>()?,
-            keys,
-        })
+        let mut to_move = Vec::new();
+        for record in records {
+            let record = record?;
+            if record.file.ticket == stored.ticket.id && record.lead != Some(new.id) {
+                to_move.push(record);
+            }
+        }
+        Ok(TicketContents { keys, to_move })
     }
 
+    /// The keys of the records of all files in a ticket's list.
     async fn listed_files(&self, budget: &ReadBudget, ticket: TicketId) -> Result<BTreeSet<Key>, StoreError> {
         let mut listed = BTreeSet::new();
         let mut pages = Pages::of(KeyRange::whole(self.keys().ticket_files(ticket)));
@@ -214,52 +230,58 @@ impl Writer {
         Ok(listed)
     }
 
-    /// Writes the ticket with its files; `None` if they were changed concurrently. `erases` also erases the former
-    /// lead's data (C-24). It is set if that lead was deleted, because the erasure job would not find the ticket under
-    /// its new lead.
+    /// Writes the ticket with its files, in as many transactions as they need; `None` if they were changed
+    /// concurrently. All but the last transaction mark the ticket as unsettled. If the former lead was deleted, erases
+    /// its data (C-24), because the erasure job would not find the ticket under its new lead.
     async fn move_ticket(
         &self,
         mut stored: TicketRecord,
-        erases: bool,
+        is_former_deleted: bool,
         files: &[FileRecord],
         new: &Lead,
     ) -> Result<Option<TicketRecord>, StoreError> {
-        let mut steps = files.chunks(MAX_FILES).peekable();
+        let mut chunks = files.chunks(MAX_FILES).peekable();
         loop {
-            let step = steps.next().unwrap_or_default();
-            let mut next = self.with_lead(&stored, new, erases);
-            next.value.unsettled = steps.peek().is_some();
-            let transaction = self.step(&stored, &next, step, new.id)?;
+            // A ticket without files takes one transaction too.
+            let chunk = chunks.next().unwrap_or_default();
+            let is_last = chunks.peek().is_none();
+            let mut next = self.with_lead(&stored, new, is_former_deleted);
+            next.value.unsettled = !is_last;
+            let transaction = self.step(&stored, &next, chunk, new.id)?;
             match self.table.commit(transaction).await {
                 Ok(()) => {}
                 Err(CommitError::Refused(_)) => return Ok(None),
                 Err(CommitError::Store(error)) => {
-                    let now = self.reader.ticket(next.ticket.id).await?;
-                    if now.is_none_or(|now| now.version != next.version || now.ticket != next.ticket) {
+                    // The outcome may be unknown, so the ticket is compared.
+                    let current = self.reader.ticket(next.ticket.id).await?;
+                    let is_written = current.is_some_and(|current| {
+                        current.version == next.version && current.ticket == next.ticket
+                    });
+                    if !is_written {
                         return Err(error);
                     }
                 }
             }
-            if steps.peek().is_none() {
+            if is_last {
                 return Ok(Some(next));
             }
             stored = next;
         }
     }
 
-    /// The next version of a ticket's record, with the new lead. If the ticket already has this lead, its fields stay, but
-    /// the record still gets a new version. `erases` also erases the data of the former lead, which was deleted.
-    fn with_lead(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
+    /// The next version of a ticket's record, with the new lead. If the ticket already has this lead, its fields stay,
+    /// but the record still gets a new version. Erases the data of a former lead that was deleted.
+    fn with_lead(&self, stored: &TicketRecord, new: &Lead, is_former_deleted: bool) -> TicketRecord {
         let mut next = stored.next(stored.value.clone());
         // The API made this change, also if an import gave the ticket the lead.
         next.edited = true;
-        // An earlier transaction or an import gave the ticket this lead. Only files are still to be moved, so the ticket
-        // keeps its date of change.
+        // An earlier transaction or an import gave the ticket this lead. Only files are still to be moved, so the
+        // ticket keeps its date of change.
         if stored.ticket.lead_relation == Some(new.id) {
             return next;
         }
         let mut ticket = stored.ticket.clone();
-        if erases {
+        if is_former_deleted {
             ticket = ticket.without_lead();
             // Unknown attributes may contain personal data.
             next.raw = Raw::default();
@@ -285,19 +307,20 @@ impl Writer {
             });
             transaction.merge(moved.put(keys, Some(file))?);
         }
-        transaction.require(keys.ticket(stored.ticket.id), is_as_read(stored));
+        transaction.require(keys.ticket(stored.ticket.id), if_unchanged(stored));
         transaction.check(keys.lead(lead), Condition::Present);
         Ok(transaction)
     }
 }
 
 /// The condition that neither the ticket's version nor the number of writes of its files changed.
-fn is_as_read(stored: &TicketRecord) -> Condition {
+fn if_unchanged(stored: &TicketRecord) -> Condition {
     let mut has = Item::from([("v".to_owned(), n(stored.version))]);
     let mut lacks = Vec::new();
-    match stored.files {
-        0 => lacks.push(super::FILES),
-        files => drop(has.insert(super::FILES.to_owned(), n(files))),
+    if stored.files == 0 {
+        lacks.push(super::FILES);
+    } else {
+        has.insert(super::FILES.to_owned(), n(stored.files));
     }
     Condition::Exactly { has, lacks }
 }

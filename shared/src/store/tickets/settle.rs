@@ -28,6 +28,7 @@ impl Writer {
             let mut unreadable = Unreadable::default();
             self.settle_files(self.keys().ticket_files(id), &mut unreadable)
                 .await?;
+            // With an unreadable file, the mark stays.
             unreadable.result()?;
             let settled = stored.next(TicketState {
                 ticket: stored.ticket.clone(),
@@ -60,6 +61,7 @@ impl Writer {
         self.settle_files(self.keys().lead_files(lead), unreadable).await
     }
 
+    /// Erases a deleted lead from a ticket and moves the ticket's files, if the ticket still has this lead.
     async fn unlink_ticket(&self, id: TicketId, lead: LeadId) -> Result<(), StoreError> {
         let mut retry = self.reader.table.retry(Policy::CONFLICT, "erasing a lead");
         loop {
@@ -85,7 +87,7 @@ impl Writer {
         }
     }
 
-    /// Gives each file of a list the lead of its ticket.
+    /// Gives each file of a list the lead of its ticket. Unreadable files are noted and skipped.
     async fn settle_files(&self, list: String, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut files = Pages::of(KeyRange::head(list, BATCH));
         while let Some(keys) = files.next_keys(&self.reader.table).await? {
@@ -97,6 +99,7 @@ impl Writer {
         Ok(())
     }
 
+    /// Gives a file the lead of its ticket. Repeats after conflicts.
     async fn settle_file(&self, name: &FileName) -> Result<(), StoreError> {
         let mut retry = self.reader.table.retry(Policy::CONFLICT, "moving a file");
         while let Some(transaction) = self.file_move(name).await? {

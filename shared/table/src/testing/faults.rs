@@ -101,12 +101,12 @@ impl Findings {
     }
 
     /// Counts a hung call that ended.
-    fn hung(&self) {
+    fn note_hung(&self) {
         self.0.count.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Records the number of items and the corrupted one.
-    fn spoils(&self, items: usize, item: Option<&Value>) {
+    fn note_corrupt(&self, items: usize, item: Option<&Value>) {
         self.0.count.store(items, Ordering::SeqCst);
         let key = |item: &Value| {
             let part = |name| item[name]["S"].as_str().unwrap_or_default();
@@ -129,7 +129,8 @@ impl Table {
     /// response with a corrupt item, and counts the hung calls.
     #[must_use]
     pub fn with_faults_in_calls(mut self, plan: CallFaultPlan, found: Findings) -> Self {
-        // A retry quota of its own, without a limit: failures of other tests in the process would use up the shared one.
+        // A retry quota of its own, without a limit: failures of other tests in the process would use up the shared
+        // one.
         let retries = RetryPartition::custom("faults").token_bucket(TokenBucket::unlimited());
         let config = self
             .reads
@@ -158,7 +159,7 @@ impl fmt::Debug for Injector {
 
 /// The decision for the current attempt.
 #[derive(Debug, Clone)]
-enum Decided {
+enum AttemptResult {
     /// The engine's response.
     Nothing,
     /// This status and body instead of the engine's response.
@@ -167,7 +168,7 @@ enum Decided {
     Changed(Fault),
 }
 
-impl Storable for Decided {
+impl Storable for AttemptResult {
     type Storer = StoreReplace<Self>;
 }
 
@@ -190,12 +191,15 @@ impl Intercept for Injector {
             call: header(CALL),
         };
         let fault = (self.plan)(&attempt).filter(|fault| fault.fits(&operation));
-        let asked = request.body().bytes().unwrap_or_default();
-        let decided = fault.map_or(Decided::Nothing, |fault| fault.decide(&operation, asked));
+        let request_body = request.body().bytes().unwrap_or_default();
+        let result = fault.map_or(AttemptResult::Nothing, |fault| {
+            fault.result(&operation, request_body)
+        });
+        // The engine refuses an unknown operation, so the call is not executed.
         if fault.is_some_and(|fault| !fault.is_carried_out()) {
             request.headers_mut().insert(TARGET, "DynamoDB_20120810.Nothing");
         }
-        state.interceptor_state().store_put(decided);
+        state.interceptor_state().store_put(result);
         Ok(())
     }
 
@@ -206,18 +210,18 @@ impl Intercept for Injector {
         state: &mut ConfigBag,
     ) -> Result<(), BoxError> {
         let response = context.response_mut();
-        let body = match state.load::<Decided>().cloned() {
-            None | Some(Decided::Nothing) => return Ok(()),
-            Some(Decided::Instead(status, body)) => {
+        let body = match state.load::<AttemptResult>().cloned() {
+            None | Some(AttemptResult::Nothing) => return Ok(()),
+            Some(AttemptResult::Instead(status, body)) => {
                 if body.contains(NO_ANSWER) {
-                    self.found.hung();
+                    self.found.note_hung();
                 }
                 *response.status_mut() = StatusCode::try_from(status)?;
                 SdkBody::from(body)
             }
-            Some(Decided::Changed(fault)) => {
+            Some(AttemptResult::Changed(fault)) => {
                 let found = self.found.clone();
-                changed(response.take_body(), move |answer| fault.change(answer, &found))
+                changed_body(response.take_body(), move |answer| fault.change(answer, &found))
             }
         };
         // The engine's checksum, and its name of an error, which precedes the body's.
@@ -229,7 +233,7 @@ impl Intercept for Injector {
 }
 
 /// A JSON body changed on arrival, after the interceptors.
-fn changed<F>(body: SdkBody, change: F) -> SdkBody
+fn changed_body<F>(body: SdkBody, change: F) -> SdkBody
 where
     F: FnOnce(&mut Value) -> Result<(), BoxError> + Send + Sync + 'static,
 {
@@ -243,7 +247,7 @@ where
 }
 
 /// The items of a response.
-fn items(answer: &mut Value) -> Vec<&mut Value> {
+fn items_of(answer: &mut Value) -> Vec<&mut Value> {
     let Some(answer) = answer.as_object_mut() else {
         return Vec::new();
     };
@@ -264,24 +268,24 @@ fn items(answer: &mut Value) -> Vec<&mut Value> {
 
 /// Makes an item undecodable: keeps its key and replaces other attributes by bytes. If it has only a key, its
 /// sort key becomes invalid.
-fn spoil(item: &mut Value) {
+fn corrupt_item(item: &mut Value) {
     let Some(item) = item.as_object_mut() else {
         return;
     };
-    let mut spoilt = false;
+    let mut is_changed = false;
     for (name, value) in item.iter_mut() {
         if name != "pk" && name != "sk" {
             *value = json!({ "B": SPOILT });
-            spoilt = true;
+            is_changed = true;
         }
     }
-    if !spoilt {
+    if !is_changed {
         item.insert("sk".to_owned(), json!({ "S": SPOILT }));
     }
 }
 
 /// Removes the last item of a batch's response and lists its key as unprocessed.
-fn leave_one(answer: &mut Value) {
+fn move_last_to_unprocessed(answer: &mut Value) {
     let tables = answer["Responses"].as_object_mut().into_iter().flatten();
     let left = tables.filter_map(|(table, items)| Some((table.clone(), items.as_array_mut()?.pop()?)));
     let left: Vec<_> = left.collect();
@@ -307,12 +311,13 @@ impl Fault {
         )
     }
 
-    fn decide(self, operation: &str, asked: &[u8]) -> Decided {
+    /// The result of an attempt with this fault.
+    fn result(self, operation: &str, request: &[u8]) -> AttemptResult {
         match self {
-            Self::BrokenOff | Self::Partial | Self::Corrupt(_) => Decided::Changed(self),
+            Self::BrokenOff | Self::Partial | Self::Corrupt(_) => AttemptResult::Changed(self),
             _ => {
-                let (status, body) = self.answer(operation, asked);
-                Decided::Instead(status, body)
+                let (status, body) = self.answer(operation, request);
+                AttemptResult::Instead(status, body)
             }
         }
     }
@@ -321,12 +326,12 @@ impl Fault {
     fn change(self, answer: &mut Value, found: &Findings) -> Result<(), BoxError> {
         match self {
             Self::BrokenOff => return Err("the connection is gone".into()),
-            Self::Partial => leave_one(answer),
-            Self::Corrupt(place) => {
-                let mut items = items(answer);
-                found.spoils(items.len(), items.get(place).map(|item| &**item));
-                if let Some(item) = items.get_mut(place) {
-                    spoil(item);
+            Self::Partial => move_last_to_unprocessed(answer),
+            Self::Corrupt(index) => {
+                let mut items = items_of(answer);
+                found.note_corrupt(items.len(), items.get(index).map(|item| &**item));
+                if let Some(item) = items.get_mut(index) {
+                    corrupt_item(item);
                 }
             }
             _ => {}
@@ -335,7 +340,7 @@ impl Fault {
     }
 
     /// Status and body of the response to an operation with this request body.
-    fn answer(self, operation: &str, asked: &[u8]) -> (u16, String) {
+    fn answer(self, operation: &str, request: &[u8]) -> (u16, String) {
         let error = |status: u16, name: &str| {
             let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{name}") });
             (status, error)
@@ -351,15 +356,15 @@ impl Fault {
             }
             (Self::Crowded, "TransactWriteItems") => {
                 let (status, mut body) = error(400, "TransactionCanceledException");
-                let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
-                let items = asked["TransactItems"].as_array().map_or(0, Vec::len);
+                let request: Value = serde_json::from_slice(request).unwrap_or_default();
+                let items = request["TransactItems"].as_array().map_or(0, Vec::len);
                 body["CancellationReasons"] = vec![json!({ "Code": "TransactionConflict" }); items].into();
                 (status, body)
             }
             (Self::Conflict | Self::Crowded, "UpdateItem") => error(400, "TransactionConflictException"),
             (Self::Unprocessed, _) => {
-                let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
-                let body = json!({ "Responses": {}, "UnprocessedKeys": asked["RequestItems"] });
+                let request: Value = serde_json::from_slice(request).unwrap_or_default();
+                let body = json!({ "Responses": {}, "UnprocessedKeys": request["RequestItems"] });
                 (200, body)
             }
             _ => error(500, "InternalServerError"),

@@ -42,8 +42,8 @@ pub struct Recording(Vec<Exchange>);
 #[derive(Debug, Clone)]
 struct Exchange {
     operation: String,
-    /// Hash of the request; see [`mark`].
-    asked: u64,
+    /// See [`hash_of`].
+    request_hash: u64,
     status: StatusCode,
     headers: Headers,
     answer: Bytes,
@@ -126,13 +126,13 @@ impl Tape {
     fn answer(&self, request: &HttpRequest) -> Option<Result<HttpResponse, ConnectorError>> {
         let mut state = self.state();
         let left = state.left.as_mut()?;
-        let (operation, asked) = (operation(request), mark(request));
-        // Random parts of writes differ between runs; then the first remaining call is used.
-        let same = left
+        let (operation, request_hash) = (operation(request), hash_of(request));
+        let equal_request = left
             .iter()
-            .position(|exchange| exchange.operation == operation && exchange.asked == asked);
-        let alike = || left.iter().position(|exchange| exchange.operation == operation);
-        let Some(place) = same.or_else(alike) else {
+            .position(|exchange| exchange.operation == operation && exchange.request_hash == request_hash);
+        // Random parts of writes differ between runs; then the first remaining call of the operation is used.
+        let same_operation = || left.iter().position(|exchange| exchange.operation == operation);
+        let Some(index) = equal_request.or_else(same_operation) else {
             let unknown = format!("{operation} was not recorded");
             return Some(Err(ConnectorError::user(unknown.into())));
         };
@@ -141,7 +141,7 @@ impl Tape {
             headers,
             answer,
             ..
-        } = left.remove(place);
+        } = left.remove(index);
         let mut response = HttpResponse::new(status, SdkBody::from(answer));
         *response.headers_mut() = headers;
         Some(Ok(response))
@@ -149,6 +149,7 @@ impl Tape {
 }
 
 impl ReplayState {
+    /// Counts a call that enters the SDK. The first one starts the measurement.
     fn enter(&mut self) {
         if self.inside == 0 {
             self.since = (self.clock)();
@@ -156,6 +157,7 @@ impl ReplayState {
         self.inside += 1;
     }
 
+    /// Counts a call that leaves the SDK. The last one ends the measurement.
     fn leave(&mut self) {
         self.inside = self.inside.saturating_sub(1);
         if self.inside == 0 {
@@ -171,14 +173,15 @@ fn operation(request: &HttpRequest) -> &str {
 
 /// A hash of the request that ignores the order of its names and values, because the SDK writes attributes in any
 /// order, and its limit: reads that wait for the check of credentials are unlimited, and replayed checks take no time.
-fn mark(request: &HttpRequest) -> u64 {
+fn hash_of(request: &HttpRequest) -> u64 {
     let body = request.body().bytes().unwrap_or_default();
     let words = body
         .split(|byte| b"\"{}[]:,".contains(byte))
         .filter(|word| !word.is_empty());
+    // Leaves out the word after `Limit`, its value.
     let mut is_limit = false;
     let words = words.filter(|word| !std::mem::replace(&mut is_limit, *word == b"Limit"));
-    // FNV-1a.
+    // FNV-1a of each word. The sum does not depend on their order.
     let hash = |word: &[u8]| {
         word.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -236,10 +239,10 @@ impl HttpConnector for Connector {
         if let Some(answer) = self.tape.answer(&request) {
             return HttpConnectorFuture::ready(answer);
         }
-        let (operation, asked) = (operation(&request).to_owned(), mark(&request));
-        let (tape, answer) = (self.tape.clone(), self.inner.call(request));
+        let (operation, request_hash) = (operation(&request).to_owned(), hash_of(&request));
+        let (tape, response) = (self.tape.clone(), self.inner.call(request));
         HttpConnectorFuture::new(async move {
-            let mut response = answer.await?;
+            let mut response = response.await?;
             let body = response.take_body().collect().await;
             let answer = body
                 .map_err(|cause| ConnectorError::other(cause, None))?
@@ -247,7 +250,7 @@ impl HttpConnector for Connector {
             *response.body_mut() = SdkBody::from(answer.clone());
             tape.state().recording.0.push(Exchange {
                 operation,
-                asked,
+                request_hash,
                 status: response.status(),
                 headers: response.headers().clone(),
                 answer,

@@ -23,7 +23,7 @@ trait Pacing: Sync {
     const THROTTLED: Policy;
 
     /// Waits until an attempt may start.
-    fn turn(&self) -> impl Future<Output = ()> + Send;
+    fn wait_for_turn(&self) -> impl Future<Output = ()> + Send;
 
     /// Records the end of an attempt.
     fn note(&self, throttled: bool);
@@ -35,7 +35,7 @@ struct Unpaced;
 impl Pacing for Unpaced {
     const THROTTLED: Policy = Policy::CONFLICT;
 
-    async fn turn(&self) {}
+    async fn wait_for_turn(&self) {}
 
     fn note(&self, _throttled: bool) {}
 }
@@ -44,7 +44,7 @@ impl Pacing for Unpaced {
 impl Pacing for Pace {
     const THROTTLED: Policy = Policy::CONFLICT.attempts(MAX_PACED);
 
-    async fn turn(&self) {
+    async fn wait_for_turn(&self) {
         self.wait().await;
     }
 
@@ -66,6 +66,8 @@ impl Table {
         self.commit_with(transaction, pace).await
     }
 
+    /// Makes attempts until one succeeds or is refused, or the retries for conflicts or throttling are used up. An
+    /// attempt of unknown outcome is an error and not repeated.
     async fn commit_with<P: Pacing>(
         &self,
         mut transaction: Transaction,
@@ -73,42 +75,44 @@ impl Table {
     ) -> Result<(), CommitError> {
         // Additions that cancel out need no write. An example is a lead that moves within its class.
         transaction.writes.retain(|_, (change, condition)| {
-            !matches!(change, Change::Update { add, .. } if add.values().all(|by| *by == 0))
-                || *condition != Condition::Always
+            let adds_nothing =
+                matches!(change, Change::Update { add, .. } if add.values().all(|by| *by == 0));
+            !adds_nothing || *condition != Condition::Always
         });
         if transaction.is_empty() {
             return Ok(());
         }
-        let mut overlap = self.retry(Policy::OVERLAP, OPERATION);
-        let mut throttled = self.retry(P::THROTTLED, OPERATION);
+        let mut conflict_retry = self.retry(Policy::OVERLAP, OPERATION);
+        let mut throttling_retry = self.retry(P::THROTTLED, OPERATION);
         loop {
-            let placed = transaction.placed(|sum| self.contested.shard(sum, &self.reads().jitter));
-            pacing.turn().await;
-            let attempt = self.attempt(&placed).await?;
+            let sharded = transaction.sharded(|sum| self.contested.shard(sum, &self.reads().jitter));
+            pacing.wait_for_turn().await;
+            let attempt = self.attempt(&sharded).await?;
             pacing.note(matches!(attempt, Attempt::Throttled(_)));
             match attempt {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
                 Attempt::Throttled(at) => {
-                    self.note_contested(&placed, &at);
-                    throttled.again().await?;
+                    self.note_contested(&sharded, &at);
+                    throttling_retry.again().await?;
                 }
                 Attempt::Conflict(at) => {
-                    self.note_contested(&placed, &at);
+                    self.note_contested(&sharded, &at);
+                    // Another transaction takes these numbers, so a repetition would be refused.
                     let taken = at.into_iter().filter(|key| transaction.numbered.contains(key));
                     let taken: BTreeMap<_, _> = taken.map(|key| (key, Item::new())).collect();
                     if !taken.is_empty() {
                         return Err(CommitError::Refused(taken));
                     }
-                    overlap.again().await?;
+                    conflict_retry.again().await?;
                 }
             }
         }
     }
 
     /// Remembers the sums among these items, so that further additions go to other shards.
-    fn note_contested(&self, placed: &Transaction, at: &[Key]) {
-        let sums = at.iter().filter(|key| placed.spreads(key));
+    fn note_contested(&self, sharded: &Transaction, at: &[Key]) {
+        let sums = at.iter().filter(|key| sharded.spreads(key));
         sums.for_each(|sum| self.contested.note(sum.clone()));
     }
 

@@ -21,8 +21,9 @@ pub(super) enum Attempt {
     Throttled(Vec<Key>),
 }
 
-/// Maps the error of an attempt.
-pub(super) fn judge<R: std::fmt::Debug>(
+/// The outcome of an attempt that DynamoDB cancelled. A failed condition prevails over a conflict, and a conflict over
+/// throttling. Other errors are permanent refusals ([`StoreError::Refused`]) or failures.
+pub(super) fn outcome_of<R: std::fmt::Debug>(
     transaction: &Transaction,
     error: &SdkError<TransactWriteItemsError, R>,
 ) -> Result<Attempt, StoreError> {
@@ -31,43 +32,42 @@ pub(super) fn judge<R: std::fmt::Debug>(
         operation: OPERATION,
         cause: cause.unwrap_or("no reason given").to_owned(),
     };
-    let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = error.as_service_error()
-    else {
-        let service = error.as_service_error();
-        return Err(
-            match service.filter(|error| error.code() == Some("ValidationException")) {
-                Some(error) => refused(error.message()),
-                None => unavailable(),
-            },
-        );
+    let service_error = error.as_service_error();
+    let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = service_error else {
+        return Err(match service_error {
+            Some(error) if error.code() == Some("ValidationException") => refused(error.message()),
+            _ => unavailable(),
+        });
     };
     let reasons = canceled.cancellation_reasons();
-    let is = |code: &'static str| move |reason: &CancellationReason| reason.code() == Some(code);
-    let unmet: BTreeMap<_, _> = transaction
-        .writes
-        .keys()
-        .zip(reasons)
-        .filter(|(_, reason)| is("ConditionalCheckFailed")(reason))
+    let has_code =
+        |reason: &CancellationReason, codes: &[&str]| reason.code().is_some_and(|code| codes.contains(&code));
+    // DynamoDB returns one reason for each write, in their order.
+    let with_codes = |codes: &'static [&'static str]| {
+        let writes = transaction.writes.keys().zip(reasons);
+        writes.filter(move |(_, reason)| has_code(reason, codes))
+    };
+    let refused_items: BTreeMap<_, _> = with_codes(&["ConditionalCheckFailed"])
         .map(|(key, reason)| (key.clone(), reason.item().cloned().unwrap_or_default()))
         .collect();
-    if !unmet.is_empty() {
-        return Ok(Attempt::Refused(unmet));
+    if !refused_items.is_empty() {
+        return Ok(Attempt::Refused(refused_items));
     }
-    let contested = |codes: &[&'static str]| -> Vec<Key> {
-        let keys = transaction.writes.keys().zip(reasons);
-        let at = keys.filter(|(_, reason)| codes.iter().any(|code| is(code)(reason)));
-        at.map(|(key, _)| key.clone()).collect()
-    };
-    let at = contested(&["TransactionConflict"]);
-    if !at.is_empty() {
-        return Ok(Attempt::Conflict(at));
+    let keys_with =
+        |codes: &'static [&'static str]| with_codes(codes).map(|(key, _)| key.clone()).collect::<Vec<_>>();
+    let conflicts = keys_with(&["TransactionConflict"]);
+    if !conflicts.is_empty() {
+        return Ok(Attempt::Conflict(conflicts));
     }
-    let at = contested(&["ThrottlingError", "ProvisionedThroughputExceeded"]);
-    if !at.is_empty() {
-        return Ok(Attempt::Throttled(at));
+    let throttled = keys_with(&["ThrottlingError", "ProvisionedThroughputExceeded"]);
+    if !throttled.is_empty() {
+        return Ok(Attempt::Throttled(throttled));
     }
     // For example an item over 400 KB.
-    match reasons.iter().find(|reason| is("ValidationError")(reason)) {
+    match reasons
+        .iter()
+        .find(|reason| has_code(reason, &["ValidationError"]))
+    {
         Some(reason) => Err(refused(reason.message())),
         None => Err(unavailable()),
     }
@@ -81,7 +81,7 @@ mod tests {
     use crate::condition::Condition;
 
     /// The outcome of an attempt at two writes that was cancelled with these codes.
-    fn judged(codes: [&str; 2]) -> &'static str {
+    fn outcome_of_codes(codes: [&str; 2]) -> &'static str {
         let [first, second] = ["1", "2"].map(|sort| Key::new("acme#lead", sort));
         let mut transaction = Transaction::default();
         for key in [&first, &second] {
@@ -90,7 +90,7 @@ mod tests {
         let reasons = codes.map(|code| CancellationReason::builder().code(code).build());
         let canceled = TransactionCanceledException::builder().set_cancellation_reasons(Some(reasons.into()));
         let error = TransactWriteItemsError::TransactionCanceledException(canceled.build());
-        match judge(&transaction, &SdkError::service_error(error, ())) {
+        match outcome_of(&transaction, &SdkError::service_error(error, ())) {
             Ok(Attempt::Done) => "done",
             Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
             Ok(Attempt::Refused(_)) => "refused",
@@ -123,7 +123,7 @@ mod tests {
             (["None", "ItemCollectionSizeLimitExceeded"], "failed"),
             (["ValidationError", "None"], "failed"),
         ] {
-            assert_eq!(judged(codes), outcome, "{codes:?}");
+            assert_eq!(outcome_of_codes(codes), outcome, "{codes:?}");
         }
     }
 }

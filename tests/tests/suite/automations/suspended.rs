@@ -10,13 +10,13 @@ use tests::ACME;
 async fn the_outbox_of_a_suspended_instance_waits() {
     let world = shop().await;
     let operator = world.operator(ACME);
-    operator.suspend(true).await.expect("it is suspended");
+    operator.set_suspended(true).await.expect("it is suspended");
     run(&world).await;
     let batch = json!([record("100", "INSERT", "acme#trigger", FIRST)]);
     let failures = bring(&world.store, &batch).await;
     assert_eq!(failures, json!({ "batchItemFailures": [] }));
     assert_eq!(outbox(&world).await, 2);
-    operator.suspend(false).await.expect("it is resumed");
+    operator.set_suspended(false).await.expect("it is resumed");
     run(&world).await;
     assert_eq!(outbox(&world).await, 0);
 }

@@ -240,7 +240,7 @@ fn derived_fields_agree_with_their_times() {
         "updateDate": "2026-05-01T07:40:00-03:00", "updateDateUnix": 1_777_632_000,
         "lastMesssageUser": "2026-05-01T10:30:00.000Z", "lastMesssageUserUnix": 1_777_631_400,
     });
-    assert!(judge(&with(Kind::Tickets, &times)).is_ok());
+    assert!(check_line(&with(Kind::Tickets, &times)).is_ok());
     for time in ["createDate", "updateDate", "lastMesssageUser"] {
         for wrong in [json!(1), json!("1777629600"), json!(1.5)] {
             let mut line = times.clone();
@@ -249,7 +249,7 @@ fn derived_fields_agree_with_their_times() {
             assert_eq!(refused(&with(Kind::Tickets, &line)), reason);
         }
     }
-    assert!(judge(&with(Kind::Tickets, &json!({ "createDateUnix": 5 }))).is_err());
+    assert!(check_line(&with(Kind::Tickets, &json!({ "createDateUnix": 5 }))).is_err());
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn values_at_their_limits_are_accepted() {
         (Kind::Settings, json!({ "value": null })),
     ] {
         let text = with(kind, &rest);
-        assert!(judge(&text).is_ok(), "{}", refused(&text));
+        assert!(check_line(&text).is_ok(), "{}", refused(&text));
     }
 }
 

@@ -64,7 +64,7 @@ pub fn with(kind: Kind, rest: &Value) -> String {
 /// The reason why a line is refused, or the line.
 #[track_caller]
 pub fn refused(text: &str) -> String {
-    judge(text).map_or_else(|reason| reason, |_| format!("accepted: {text}"))
+    check_line(text).map_or_else(|reason| reason, |_| format!("accepted: {text}"))
 }
 
 /// The exported line of a good line with other fields, without the times that a line may omit.
@@ -103,7 +103,7 @@ const KINDS: [Kind; 20] = [
 #[test]
 fn a_good_line_of_every_kind_is_of_that_kind() {
     for kind in KINDS {
-        assert_eq!(judge(&good(kind).to_string()).unwrap().kind, kind);
+        assert_eq!(check_line(&good(kind).to_string()).unwrap().kind, kind);
         assert_eq!(Kind::named(kind.name()), Some(kind));
     }
 }
@@ -118,7 +118,7 @@ fn every_kind_has_the_limits_of_a_record() {
         assert_eq!(refused(&deep), "the record is nested over 8 levels");
     }
     let spaces = " ".repeat(100_000);
-    assert!(judge(&format!(r#"{{"kind":"user",{spaces}"id":1,"name":"A"}}"#)).is_ok());
+    assert!(check_line(&format!(r#"{{"kind":"user",{spaces}"id":1,"name":"A"}}"#)).is_ok());
 }
 
 /// Leads alone have custom fields.
@@ -134,12 +134,12 @@ fn unknown_fields_are_refused() {
 #[test]
 fn a_byte_order_mark_is_not_part_of_a_line() {
     let line = format!("\u{feff}{}\r\n", good(Kind::Calls));
-    assert!(judge(&line).is_ok(), "{}", refused(&line));
+    assert!(check_line(&line).is_ok(), "{}", refused(&line));
 }
 
 #[test]
 fn lines_of_one_record_have_one_identity() {
-    let identity = |kind, rest: &Value| judge(&with(kind, rest)).unwrap().identity;
+    let identity = |kind, rest: &Value| check_line(&with(kind, rest)).unwrap().identity;
     assert_eq!(
         identity(Kind::Profiles, &json!({})),
         identity(Kind::Profiles, &json!({ "number": "11987001122", "name": "B" }))

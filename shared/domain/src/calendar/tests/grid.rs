@@ -149,7 +149,7 @@ fn openings_that_overlap_after_a_clock_change_exclude_each_other() {
     let taken = busy(&[("2026-11-01T05:00:00Z", "2026-11-01T06:00:00Z")]);
     assert_eq!(free(&taken), ["2026-11-01T04:00", "2026-11-01T06:30"]);
     assert_eq!(
-        calendar.admits(at("2026-11-01T05:30:00Z"), at(BEFORE), &taken),
+        calendar.check_start(at("2026-11-01T05:30:00Z"), at(BEFORE), &taken),
         Err(Unavailable::Taken)
     );
 }
@@ -204,6 +204,10 @@ fn only_the_grid_is_admitted() {
         ("9999-12-31T23:59:59.999Z", Err(Unavailable::OffGrid)),
         ("9999-12-31T11:00:00.000Z", Ok(())),
     ] {
-        assert_eq!(calendar.admits(at(start), at(BEFORE), &[]), admitted, "{start}");
+        assert_eq!(
+            calendar.check_start(at(start), at(BEFORE), &[]),
+            admitted,
+            "{start}"
+        );
     }
 }

@@ -50,7 +50,7 @@ fn busy(meetings: &[(&str, &str)]) -> Vec<Busy> {
 fn listed(calendar: &Calendar, from: &str, until: &str, now: &str, taken: &[Busy]) -> Vec<String> {
     let starts = calendar.starts(at(from)..at(until), at(now), taken);
     for start in &starts {
-        assert_eq!(calendar.admits(*start, at(now), taken), Ok(()), "{start}");
+        assert_eq!(calendar.check_start(*start, at(now), taken), Ok(()), "{start}");
     }
     starts
         .iter()

@@ -66,7 +66,7 @@ fn past_starts_and_starts_within_the_notice_are_excluded() {
             };
             let start = at(&format!("2026-11-21T{time}:00Z"));
             assert_eq!(
-                calendar.admits(start, at(now), &[]),
+                calendar.check_start(start, at(now), &[]),
                 expected,
                 "{notice} {now} {time}"
             );
@@ -136,6 +136,10 @@ fn a_horizon_includes_its_whole_days() {
         ("2026-11-22T18:30:00Z", Err(Unavailable::OutsideHorizon)),
         ("2026-11-22T18:00:00Z", Err(Unavailable::OffGrid)),
     ] {
-        assert_eq!(calendar.admits(at(start), at(BEFORE), &[]), admitted, "{start}");
+        assert_eq!(
+            calendar.check_start(at(start), at(BEFORE), &[]),
+            admitted,
+            "{start}"
+        );
     }
 }

@@ -69,7 +69,7 @@ impl Conditions {
 
     /// Whether an opportunity's fields match; true without conditions.
     #[must_use]
-    pub fn hold(&self, fields: &Map<String, Value>) -> bool {
+    pub fn are_met(&self, fields: &Map<String, Value>) -> bool {
         let Some((first, rest)) = self.0.split_first() else {
             return true;
         };
@@ -77,34 +77,36 @@ impl Conditions {
             fields,
             lowered: Vec::new(),
         };
-        let mut met = first.is_met(&mut texts);
+        let mut are_met = first.is_met(&mut texts);
         for condition in rest {
-            met = match condition.join {
-                Join::And => met && condition.is_met(&mut texts),
-                Join::Or => met || condition.is_met(&mut texts),
+            are_met = match condition.join {
+                Join::And => are_met && condition.is_met(&mut texts),
+                Join::Or => are_met || condition.is_met(&mut texts),
             };
         }
-        met
+        are_met
     }
 }
 
 /// The comparable texts of an opportunity's fields, each converted to lower case once.
 struct Texts<'r> {
     fields: &'r Map<String, Value>,
+    /// The texts already converted, by field; `None` for a field without value.
     lowered: Vec<(&'r str, Option<String>)>,
 }
 
 impl<'r> Texts<'r> {
-    /// `None` if the field has no value.
+    /// The comparable text of a field; `None` if it has no value.
     fn of(&mut self, field: &'r str) -> Option<&str> {
         let known = self.lowered.iter().position(|(name, _)| *name == field);
-        let at = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             let text = self.fields.get(field).and_then(text_of);
-            let text = text.map(|text| lowered(&text).collect());
-            self.lowered.push((field, text));
+            let in_lower_case = text.map(|text| lowered(&text).collect());
+            self.lowered.push((field, in_lower_case));
             self.lowered.len() - 1
         });
-        self.lowered.get(at)?.1.as_deref()
+        let (_, text) = self.lowered.get(index)?;
+        text.as_deref()
     }
 }
 
@@ -113,9 +115,11 @@ impl CustomFieldCondition {
     fn read(filter: &Value) -> Option<Self> {
         let filter = filter.as_object()?;
         let properties = filter.get("properties")?.as_object()?;
-        let category = present(filter, "category").is_none_or(|category| category == "opportunity");
-        let kept = category && filter.get("filterType")? == "opField";
-        kept.then_some(Self {
+        let is_of_opportunity = present(filter, "category").is_none_or(|category| category == "opportunity");
+        if !is_of_opportunity || filter.get("filterType")? != "opField" {
+            return None;
+        }
+        Some(Self {
             join: Join::read(filter.get("operator")),
             field: Some(properties.get("field")?.as_str()?.to_owned()),
             test: Test::read(present(properties, "operator"))?,
@@ -123,6 +127,7 @@ impl CustomFieldCondition {
         })
     }
 
+    /// A field without value meets only `!=`.
     fn is_met<'r>(&'r self, texts: &mut Texts<'r>) -> bool {
         let Some(field) = &self.field else {
             return false;

@@ -12,13 +12,13 @@ const LAST: i64 = Timestamp::LAST_MILLIS;
 /// A parsed `filterByCreateDate` or `filterByExpectedCloseDate`, without a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DateRange {
-    start: Option<End>,
-    end: Option<End>,
+    start: Option<DateBound>,
+    end: Option<DateBound>,
 }
 
-/// One end of a range.
+/// The start or the end of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum DateBound {
     Day(Day),
     Instant(Timestamp),
 }
@@ -52,8 +52,8 @@ impl DateRange {
         match value {
             Value::Null => Ok(Self::default()),
             Value::Object(members) => Ok(Self {
-                start: End::read(members.get("start"))?,
-                end: End::read(members.get("end"))?,
+                start: DateBound::read(members.get("start"))?,
+                end: DateBound::read(members.get("end"))?,
             }),
             _ => Err(BadDate::Form),
         }
@@ -64,18 +64,20 @@ impl DateRange {
     /// # Errors
     /// [`BadDate::Order`] if the start is on a later day of the zone than the end.
     pub fn within(self, zone: Zone) -> Result<TimeRange, BadDate> {
-        let days = self.start.zip(self.end);
-        if days.is_some_and(|(start, end)| start.day(zone) > end.day(zone)) {
+        if let Some((start, end)) = self.start.zip(self.end)
+            && start.day(zone) > end.day(zone)
+        {
             return Err(BadDate::Order);
         }
         Ok(TimeRange {
-            from: self.start.map(|end| end.first(zone)),
-            until: self.end.map(|end| end.last(zone)),
+            from: self.start.map(|start| start.first_instant(zone)),
+            until: self.end.map(|end| end.last_instant(zone)),
         })
     }
 }
 
-impl End {
+impl DateBound {
+    /// Parses one end; `None` if it is open.
     fn read(value: Option<&Value>) -> Result<Option<Self>, BadDate> {
         match value {
             None | Some(Value::Null) => Ok(None),
@@ -96,7 +98,8 @@ impl End {
         }
     }
 
-    fn first(self, zone: Zone) -> Timestamp {
+    /// The time, or the first instant of the day.
+    fn first_instant(self, zone: Zone) -> Timestamp {
         match self {
             Self::Day(day) => zone.start_of(day),
             Self::Instant(time) => time,
@@ -104,10 +107,12 @@ impl End {
     }
 
     /// The last instant of its day (C-43): one millisecond before the next day, or the last timestamp.
-    fn last(self, zone: Zone) -> Timestamp {
-        let last = self.day(zone).next();
-        let last = last.map_or(LAST, |next| zone.start_of(next).unix_millis() - 1);
-        DateTime::from_timestamp_millis(last)
+    fn last_instant(self, zone: Zone) -> Timestamp {
+        let millis = match self.day(zone).next() {
+            Some(next_day) => zone.start_of(next_day).unix_millis() - 1,
+            None => LAST,
+        };
+        DateTime::from_timestamp_millis(millis)
             .unwrap_or(DateTime::<Utc>::MAX_UTC)
             .into()
     }
@@ -123,9 +128,10 @@ impl TimeRange {
     /// Whether it contains an instant; `None` only if both ends are open.
     #[must_use]
     pub fn covers(&self, time: Option<Timestamp>) -> bool {
-        time.map_or(self.is_open(), |time| {
-            self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time <= until)
-        })
+        let Some(time) = time else {
+            return self.is_open();
+        };
+        self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time <= until)
     }
 }
 

@@ -35,8 +35,9 @@ impl Search {
     pub fn finds(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {
         match self.by {
             SearchBy::Lead => lead.is_some_and(|lead| {
-                let texts = (lead.fullname(), lead.email.as_deref());
-                self.term.finds_lead(lead.id, (&texts.0, texts.1), lead.numbers())
+                let fullname = lead.fullname();
+                let name_and_email = (fullname.as_str(), lead.email.as_deref());
+                self.term.finds_lead(lead.id, name_and_email, lead.numbers())
             }),
             SearchBy::Opportunity => self.term.finds_title(opportunity.id.get(), &opportunity.title),
         }

@@ -152,7 +152,7 @@ fn a_digest_depends_on_question_and_zone() {
 fn a_range_ends_today_and_has_thirty_days_by_default() {
     let today = day("2026-11-21");
     let asked = |from: Option<&str>, to: Option<&str>| {
-        let range = Range::asked(from.map(day), to.map(day), today)?;
+        let range = Range::requested(from.map(day), to.map(day), today)?;
         Ok((range.from.to_string(), range.to.to_string(), range.days().count()))
     };
     let is = |from: &str, to: &str, days| Ok((from.to_owned(), to.to_owned(), days));

@@ -29,8 +29,8 @@ proptest! {
         let (calendar, email) = (CalendarId::new(other).unwrap(), keys.email_lead(&text, archived, lead));
 
         prop_assert_eq!(placed_ticket(&keys.lead_ticket(lead, date, ticket).sk), Some(ticket));
-        prop_assert_eq!(noticed(&keys.lead_notice(lead)), Some(lead));
-        prop_assert_eq!(marked(&keys.erasure(lead)), Some(lead));
+        prop_assert_eq!(stale_marker_lead(&keys.stale_marker(lead)), Some(lead));
+        prop_assert_eq!(tombstone_lead(&keys.tombstone(lead)), Some(lead));
         for owner in [None, Some(user)] {
             let rank = keys.lead_rank(owner, id);
             prop_assert_eq!(ranked_list(&rank.sk), Some((owner, id)));
@@ -138,7 +138,7 @@ proptest! {
         let trigger = keys.trigger(call);
         prop_assert_eq!(triggered(&trigger.sk), Some(call));
         prop_assert_eq!(streamed(&trigger.pk, &trigger.sk), Some((acme.clone(), call)));
-        prop_assert_eq!(put_back(&aside(&trigger)), trigger);
+        prop_assert_eq!(original_key(&quarantine_key(&trigger)), trigger);
         let automation = AutomationId::new(other).unwrap();
         let notification = keys.notification(call, automation, action);
         prop_assert_eq!(notified(&notification.sk), Some((call, automation, action)));

@@ -157,8 +157,9 @@ impl Reader {
         Ok(page.records.found)
     }
 
-    /// Reads the records of a page's leads, unless they were read. One query reads neighbouring records and costs their bytes.
-    /// Records that it does not reach within twice their number, and scattered ones, cost a unit each.
+    /// Reads the records of a page's leads, unless they were read. If the leads are probably neighbours, one query
+    /// reads the range of their ids, at most twice as many records, and costs their bytes. Records after its end, and
+    /// those of scattered leads, are read by a batch of gets and cost a unit each.
     async fn read_records(&self, page: &mut LeadPage) -> Result<(), StoreError> {
         let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
         let mut records = std::mem::take(&mut page.records);
@@ -167,9 +168,9 @@ impl Reader {
             records = self.records(first.get() - 1, *last, 2 * ids.len()).await?;
         }
         let reached = records.end.map_or(0, |end| ids.partition_point(|id| *id <= end));
-        let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
+        let unread = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
         let mut leads = records.found;
-        let rest = self.table.get_many(rest).await?.into_values();
+        let rest = self.table.get_many(unread).await?.into_values();
         leads.extend(rest.filter_map(|item| table::readable(item, LeadState::take)));
         leads.retain(|state| ids.binary_search(&state.lead.id).is_ok());
         leads.sort_unstable_by_key(|state| state.lead.id);
@@ -212,10 +213,10 @@ impl Writer {
         request: &LeadRequest,
         start: PrefetchedLeads,
     ) -> Result<LeadPage, StoreError> {
-        let truth = PrefetchHint::truth(viewer);
+        let truth = PrefetchHint::of(viewer);
         self.reader
             .hints
-            .learn(&self.reader.caller.credentials, truth.clone());
+            .cache_caller(&self.reader.caller.credentials, truth.clone());
         match start.0 {
             Start::Page(start) => self.finish_page(viewer, request, start, truth).await,
             Start::Search(start) => self.finish_search(viewer, request, start, truth).await,

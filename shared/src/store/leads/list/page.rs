@@ -7,9 +7,9 @@ use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
 use crate::store::format::Format;
-use crate::store::leads::ranks::SkipStep;
+use crate::store::leads::ranks::LocatorStep;
 use crate::store::leads::record::LeadEntry;
-use crate::store::leads::totals::{FirstTotals, LeadTotals, LeadsSeen};
+use crate::store::leads::totals::{FirstTotals, LeadTotals, VisibleLeads};
 use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{CallerId, Reader, Writer, page_cursor};
@@ -104,7 +104,8 @@ impl Reader {
     }
 
     /// The start of the page. Also prefetches its entries, if this process has cached the cursor, or if the offset is
-    /// small, so that skipped entries are read too.
+    /// below [`FAR`], so that skipped entries are read too. Otherwise reads only the cursor and the format, which
+    /// decides how a far page is located.
     async fn beginning(
         &self,
         request: &LeadRequest,
@@ -116,7 +117,7 @@ impl Reader {
             if skipped == 0 {
                 return Ok(None);
             }
-            let bookmark = self.bookmark(&walk, page).await?;
+            let bookmark = self.page_cursor(&walk, page).await?;
             Ok(bookmark.and_then(|cursor| cursor.after))
         };
         let expected = self.hints.pages.get(&walk.page(page)).filter(|_| skipped > 0);
@@ -226,6 +227,7 @@ impl Writer {
             after: after.and_then(LeadId::new),
             budget: &budget,
         };
+        // Lists read from the first lead contain the page too; the scan omits leads up to the cursor.
         let is_right = start.guess.leads == truth.leads && (read_after.is_none() || read_after == bookmark);
         let anew = || self.reader.lists(request, &truth.leads, bookmark.as_deref());
         let lists = if is_right { lists } else { anew() };
@@ -261,14 +263,17 @@ impl Writer {
         (totals, restricted): (LeadTotals, FirstTotals),
         budget: &ReadBudget,
     ) -> Result<u64, StoreError> {
-        let LeadsSeen { mut count, unclear } = totals.seen(viewer);
+        let VisibleLeads {
+            mut count,
+            restricted_owners: owners,
+        } = totals.visible_to(viewer);
         let caller = self.reader.caller.credentials.clone();
-        let needed = (!unclear.is_empty()).then(|| unclear.clone());
+        let needed = (!owners.is_empty()).then(|| owners.clone());
         self.reader.hints.restricted_leads.set(caller, needed);
-        if !unclear.is_empty() {
+        if !owners.is_empty() {
             let more = self
                 .reader
-                .seen_by_lists((viewer, archived), &unclear, restricted, budget);
+                .count_restricted((viewer, archived), &owners, restricted, budget);
             count += ReadBudget::in_time(more).await?;
         }
         Ok(u64::try_from(count).unwrap_or(0))
@@ -281,7 +286,7 @@ impl Writer {
         skip: u64,
         lists: MergeScan<LeadEntry>,
     ) -> Result<Vec<LeadEntry>, StoreError> {
-        if skip >= FAR && self.reader.settled.has(Format::LEAD_RANKS) {
+        if skip >= FAR && self.reader.known_format.has(Format::LEAD_RANKS) {
             return self.far_page(asked, skip).await;
         }
         asked.scan(lists).page(skip).await
@@ -290,12 +295,12 @@ impl Writer {
     /// A page without a cursor, found through [ranks](crate::store::leads::ranks).
     async fn far_page(&self, asked: &RequestedPage<'_>, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
         let ranks = self.reader.lead_ranks(asked.reach).await?;
-        let way = ranks.way(asked.viewer, asked.request.archived);
+        let locator = ranks.locator(asked.viewer, asked.request.archived);
         let mut block = 0;
         let after = loop {
-            match way.next(&mut block, &mut skip) {
-                SkipStep::Last(after) => break after,
-                SkipStep::Unclear(after, through) => {
+            match locator.next_step(&mut block, &mut skip) {
+                LocatorStep::ScanAfter(after) => break after,
+                LocatorStep::Read { after, through } => {
                     let bounds = (after.as_deref(), Some(through.as_str()));
                     if let Some(last) = asked.between(bounds).pass(&mut skip).await? {
                         break Some(last.padded());
@@ -325,7 +330,7 @@ impl Writer {
         // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
         let next = page.max(first).saturating_add(1);
         let cursor = after.map(|after| PageCursor::after(Some(after)));
-        self.put_bookmark(&request.walk(&self.reader.caller), next, cursor)
+        self.put_page_cursor(&request.walk(&self.reader.caller), next, cursor)
             .await
     }
 }

@@ -38,7 +38,8 @@ pub struct LeadScan<'a> {
 }
 
 impl LeadScan<'_> {
-    /// Passes the next `skip` leads that the viewer sees. Returns the last of them, or `None` if there are fewer.
+    /// Passes the next `skip` leads that the viewer sees, and subtracts each from `skip`. Returns the last of them, or
+    /// `None` if there are fewer.
     pub async fn pass(&mut self, skip: &mut u64) -> Result<Option<LeadId>, StoreError> {
         while let Some(entry) = self.next(PAGE).await? {
             if entry.class.is_seen_by(self.asked.viewer) {

@@ -95,8 +95,8 @@ impl Writer {
             budget.spend(head.units);
             found.add(head.leads.into_iter().filter(&matches));
         }
-        let nothing = found.like();
-        let parts = stream::iter(spans).map(|span| self.matches(&budget, span, &matches, nothing.like()));
+        let empty = found.like();
+        let parts = stream::iter(spans).map(|span| self.matches(&budget, span, &matches, empty.like()));
         let joined = parts
             .buffer_unordered(CONCURRENCY)
             .try_fold(found, |mut found, part| async {
@@ -113,7 +113,7 @@ impl Writer {
         })
     }
 
-    /// The prefetched entries if the viewer may see them, and the ranges to read.
+    /// The prefetched entries if the viewer may see them, and the ranges to read besides.
     fn reach(
         &self,
         request: &LeadRequest,
@@ -178,7 +178,7 @@ impl Writer {
         key::split(&self.keys().lead_list(archived), last.id.get(), last_id, PARTS)
     }
 
-    /// The matches in `span`.
+    /// Adds the matches in `span` to `found`.
     async fn matches(
         &self,
         budget: &ReadBudget,
@@ -204,9 +204,10 @@ struct Matches {
     kept: Kept,
 }
 
+/// The kept matches of a search.
 #[derive(Debug)]
 enum Kept {
-    /// None, because the page is after the last possible match.
+    /// None, because the page is after the last possible match: it is empty.
     Nothing,
     /// The first matches, at most this number.
     Entries(Vec<LeadEntry>, usize),

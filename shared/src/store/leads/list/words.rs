@@ -92,12 +92,12 @@ impl Reader {
             scan(ranges)
         });
         let mut words: Vec<_> = words.collect();
-        let overflow = (!words.is_empty()).then(|| KeyRange::whole(keys.wordy_leads(archived)));
+        let many_words = (!words.is_empty()).then(|| KeyRange::whole(keys.wordy_leads(archived)));
         let numbers = search.number_spans();
         let numbers = numbers
             .iter()
             .map(|span| key::in_span(keys.number_endings(archived, span.text()), span));
-        let mut others = scan(numbers.chain(overflow));
+        let mut others = scan(numbers.chain(many_words));
         let ahead = MAX_AHEAD / words.len().max(1);
         let fills = words
             .iter_mut()
@@ -189,7 +189,10 @@ impl Writer {
         Ok((ids.len() <= most).then_some(ids))
     }
 
-    /// The matches of a search, read until a list that contains all of them has ended.
+    /// The matches of a search, read until a list that contains all of them has ended; [`SearchMatches::TooMany`] if
+    /// more than `most` were found before. First reads the other leads to their end. Then reads all lists concurrently,
+    /// of each [`GROWTH`] times as much as before. After the first read, the lists of visible leads are a further list
+    /// for a viewer who does not see all leads.
     async fn found(
         &self,
         request: &LeadRequest,
@@ -208,13 +211,14 @@ impl Writer {
             others.sift(is_match);
         }
         let mut lists: Vec<_> = start.words.into_iter().map(Candidates::of).collect();
-        let within = || Candidates::of(self.reader.lists(request, reach, None));
-        lists.extend(start.needs_all.then(within));
+        let visible = || Candidates::of(self.reader.lists(request, reach, None));
+        lists.extend(start.needs_all.then(visible));
         let mut size = MAX_AHEAD;
         while !lists.is_empty() {
             for candidates in &mut lists {
                 candidates.sift(is_match);
             }
+            // A list that has ended has all matches by words.
             if let Some(all) = lists.iter_mut().find(|candidates| !candidates.list.is_due()) {
                 others.matches.append(&mut all.matches);
                 break;
@@ -223,7 +227,7 @@ impl Writer {
                 return Ok(SearchMatches::TooMany);
             }
             if size == MAX_AHEAD && *reach != OwnerScope::All && !start.needs_all {
-                lists.push(within());
+                lists.push(visible());
             }
             size = (size * GROWTH).min(PAGE);
             try_join_all(
@@ -250,7 +254,7 @@ impl Writer {
                 return Ok(None);
             }
             self.reader
-                .bookmark(&request.walk(&self.reader.caller), request.page.unwrap_or(0))
+                .page_cursor(&request.walk(&self.reader.caller), request.page.unwrap_or(0))
                 .await
         };
         let (counter, cursor) = try_join!(self.reader.table.get(&counter), cursor)?;

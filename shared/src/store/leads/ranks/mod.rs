@@ -24,7 +24,7 @@ use super::record::LeadClass;
 use crate::ids::UserId;
 use crate::lead::Lead;
 use crate::store::Reader;
-use crate::store::derived::Share;
+use crate::store::derived::Contribution;
 use crate::store::key::{self, Key, Keys};
 use crate::store::sequence::Sequence;
 use crate::viewer::{OwnerScope, Viewer};
@@ -48,7 +48,7 @@ const RESTRICTED: char = 'r';
 /// A list: of an owner's leads, or of all.
 pub type RankedList = Option<UserId>;
 
-/// The entries of a block.
+/// Number of entries of a block.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Count {
     entries: i64,
@@ -57,20 +57,17 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, restricted: bool, by: i64) {
-        if restricted {
-            self.restricted += by;
-        } else {
-            self.entries += by;
-        }
+    fn add(&mut self, other: Self) {
+        self.entries += other.entries;
+        self.restricted += other.restricted;
     }
 }
 
-/// Counts of archived leads or the others, by block.
+/// Counts by archived flag and block.
 type BlockCounts = BTreeMap<(bool, u64), Count>;
 
-/// The attribute of a rank with the number of a block.
-fn name(archived: bool, block: u64, restricted: bool) -> String {
+/// The attribute of a rank with the number of a block's entries, or of its `restricted` entries.
+fn attribute(archived: bool, block: u64, restricted: bool) -> String {
     let mut name = "n.".to_owned();
     name.extend(archived.then_some(ARCHIVED));
     name.push_str(&(block % BLOCKS).to_string());
@@ -78,40 +75,52 @@ fn name(archived: bool, block: u64, restricted: bool) -> String {
     name
 }
 
-/// Archived flag, block within the rank, and restricted flag of a number's attribute; `None` for other attributes.
-fn named(name: &str) -> Option<(bool, u64, bool)> {
-    let rest = name.strip_prefix("n.")?;
-    let archived = rest.strip_prefix(ARCHIVED);
-    let rest = archived.unwrap_or(rest);
-    let restricted = rest.strip_suffix(RESTRICTED);
-    let block = restricted.unwrap_or(rest).parse().ok()?;
-    Some((archived.is_some(), block, restricted.is_some()))
+/// What the number in an attribute of a rank counts.
+struct ParsedAttribute {
+    archived: bool,
+    /// Index of the block within the rank.
+    block: u64,
+    restricted: bool,
 }
 
-/// The ranks of a lead's lists, with its contributions.
-pub fn shares(keys: Keys<'_>, lead: &Lead) -> BTreeMap<Key, Share> {
+impl ParsedAttribute {
+    /// Parses a name from [`attribute`]; `None` for other attributes.
+    fn of(name: &str) -> Option<Self> {
+        let without_prefix = name.strip_prefix("n.")?;
+        let without_archived = without_prefix.strip_prefix(ARCHIVED);
+        let rest = without_archived.unwrap_or(without_prefix);
+        let without_restricted = rest.strip_suffix(RESTRICTED);
+        Some(Self {
+            archived: without_archived.is_some(),
+            block: without_restricted.unwrap_or(rest).parse().ok()?,
+            restricted: without_restricted.is_some(),
+        })
+    }
+}
+
+/// The lead's contributions to the ranks of its lists: of all leads, and of its owner's.
+pub fn contributions(keys: Keys<'_>, lead: &Lead) -> BTreeMap<Key, Contribution> {
     let block = lead.id.get() / BLOCK;
-    let mut numbers = BTreeMap::from([(name(lead.archived, block, false), 1)]);
+    let mut numbers = BTreeMap::from([(attribute(lead.archived, block, false), 1)]);
     if !LeadClass::of(lead).lists.is_open() {
-        numbers.insert(name(lead.archived, block, true), 1);
+        numbers.insert(attribute(lead.archived, block, true), 1);
     }
     let lists = [None].into_iter().chain(lead.owner.map(Some));
-    let share = |list| {
-        let share = Share {
-            numbers: numbers.clone(),
-            attributes: Item::new(),
-            spread: true,
-        };
-        (keys.lead_rank(list, block / BLOCKS), share)
+    let contribution = Contribution {
+        numbers,
+        attributes: Item::new(),
+        is_sharded: true,
     };
-    lists.map(share).collect()
+    lists
+        .map(|list| (keys.lead_rank(list, block / BLOCKS), contribution.clone()))
+        .collect()
 }
 
 /// Removes the additions of a new lead to ranks from its transaction, unless its id is reserved. Concurrent requests
 /// may have taken ids after a reserved one, so its block may be counted already.
-pub fn leave_to_count(transaction: &mut Transaction, keys: Keys<'_>, lead: &Lead, number: Sequence) {
-    if !number.is_reserved() {
-        for rank in shares(keys, lead).keys() {
+pub fn leave_to_count(transaction: &mut Transaction, keys: Keys<'_>, lead: &Lead, id: Sequence) {
+    if !id.is_reserved() {
+        for rank in contributions(keys, lead).keys() {
             transaction.omit(rank);
         }
     }
@@ -124,16 +133,19 @@ pub struct ListRanks {
     counts: BlockCounts,
 }
 
+/// The marks of a rank, which are 0 if it is not counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Rank {
+    /// Number of its counted blocks.
     counted: u64,
+    /// Number of the first rank that it covers.
     covered: u64,
-    /// The versions of its items.
+    /// The versions of its item and shards.
     versions: BTreeMap<Key, u64>,
 }
 
 impl ListRanks {
-    /// From all items of a list.
+    /// Decodes all ranks of a list, with their shards, and adds up the numbers of a rank's items.
     pub fn read(items: &[Item]) -> Result<Self, StoreError> {
         let mut ranks = Self::default();
         for item in items {
@@ -146,31 +158,45 @@ impl ListRanks {
             rank.covered += item::number(KIND, item, COVERED)?;
             rank.versions.insert(key, item::number(KIND, item, "v")?);
             for name in item.keys() {
-                if let Some((archived, block, restricted)) = named(name) {
-                    let count = ranks.counts.entry((archived, number * BLOCKS + block));
-                    count
-                        .or_default()
-                        .add(restricted, item::signed(KIND, item, name)?);
+                let Some(parsed) = ParsedAttribute::of(name) else {
+                    continue;
+                };
+                let block = number * BLOCKS + parsed.block;
+                let count = ranks.counts.entry((parsed.archived, block)).or_default();
+                let by = item::signed(KIND, item, name)?;
+                if parsed.restricted {
+                    count.restricted += by;
+                } else {
+                    count.entries += by;
                 }
             }
         }
         Ok(ranks)
     }
 
-    /// The counted ranks by number, from the first id to the first gap.
-    fn covering(&self) -> impl Iterator<Item = (u64, &Rank)> {
-        let mut next = Some(0);
-        let counted = self.ranks.iter().filter(|(_, rank)| rank.counted > 0);
-        counted.map_while(move |(number, rank)| {
-            next.filter(|next| rank.covered <= *next)?;
-            next = (rank.counted >= BLOCKS).then_some(number + 1);
-            Some((*number, rank))
-        })
+    /// The counted ranks by number, from the first id to the first gap. The covered ranks between them are omitted. A
+    /// rank that is not counted completely is the last.
+    fn counted_ranks(&self) -> Vec<(u64, &Rank)> {
+        let mut counted = Vec::new();
+        // The first rank that none of these counts or covers.
+        let mut next = 0;
+        for (number, rank) in self.ranks.iter().filter(|(_, rank)| rank.counted > 0) {
+            if rank.covered > next {
+                break;
+            }
+            counted.push((*number, rank));
+            if rank.counted < BLOCKS {
+                break;
+            }
+            next = number + 1;
+        }
+        counted
     }
 
     /// The first block that is not counted.
-    fn counted(&self) -> u64 {
-        let last = self.covering().last();
+    fn first_uncounted(&self) -> u64 {
+        let ranks = self.counted_ranks();
+        let last = ranks.last();
         last.map_or(0, |(number, rank)| number * BLOCKS + rank.counted.min(BLOCKS))
     }
 }
@@ -180,7 +206,7 @@ impl ListRanks {
 pub struct ReachedRanks(Vec<(RankedList, ListRanks)>);
 
 impl Reader {
-    /// The ranks of the visible lists, some 30 KB of each list for a million leads. One query per list and MB.
+    /// The ranks of the lists of these owners, some 30 KB of each list for a million leads. One query per list and MB.
     pub(super) async fn lead_ranks(&self, reach: &OwnerScope) -> Result<ReachedRanks, StoreError> {
         let lists: Vec<RankedList> = match reach {
             OwnerScope::Nothing => Vec::new(),
@@ -193,7 +219,7 @@ impl Reader {
         try_join_all(ranks).await.map(ReachedRanks)
     }
 
-    /// The ranks of a list.
+    /// The ranks of a list. One query for each MB.
     pub async fn list_ranks(&self, list: RankedList) -> Result<ListRanks, StoreError> {
         let items = self.table.query_all(self.keys().list_ranks(list)).await?;
         ListRanks::read(&items)
@@ -201,22 +227,18 @@ impl Reader {
 }
 
 impl ReachedRanks {
-    /// The block counts that locate a page of the archived leads or of the others.
-    pub fn way(&self, viewer: &Viewer, archived: bool) -> Way {
+    /// The sums of all lists' block counts, of the archived leads or of the others.
+    pub fn locator(&self, viewer: &Viewer, archived: bool) -> PageLocator {
         let mut counts = BTreeMap::<u64, Count>::new();
-        for ((_, block), count) in self
-            .0
-            .iter()
-            .flat_map(|(_, ranks)| ranks.counts.range((archived, 0)..=(archived, u64::MAX)))
-        {
-            let sum = counts.entry(*block).or_default();
-            sum.add(false, count.entries);
-            sum.add(true, count.restricted);
+        for (_, ranks) in &self.0 {
+            for ((_, block), count) in ranks.counts.range((archived, 0)..=(archived, u64::MAX)) {
+                counts.entry(*block).or_default().add(*count);
+            }
         }
-        let mut lists = self.0.iter();
-        Way {
-            counted: lists.clone().map(|(_, ranks)| ranks.counted()).min().unwrap_or(0),
-            sees_all: lists.all(|(owner, _)| viewer.passes_access_lists(*owner)),
+        let uncounted = self.0.iter().map(|(_, ranks)| ranks.first_uncounted());
+        PageLocator {
+            first_uncounted: uncounted.min().unwrap_or(0),
+            sees_all: self.0.iter().all(|(owner, _)| viewer.passes_access_lists(*owner)),
             counts,
         }
     }
@@ -224,9 +246,9 @@ impl ReachedRanks {
 
 /// The block counts of all visible lists. They locate a far page without reading the entries before it.
 #[derive(Debug)]
-pub struct Way {
-    /// The first block that is not counted.
-    counted: u64,
+pub struct PageLocator {
+    /// The first block that is not counted in all of these lists.
+    first_uncounted: u64,
     /// Whether access lists hide no lead from the viewer.
     sees_all: bool,
     counts: BTreeMap<u64, Count>,
@@ -234,54 +256,60 @@ pub struct Way {
 
 /// A step in locating a page.
 #[derive(Debug, PartialEq, Eq)]
-pub enum SkipStep {
-    /// The scan for the page begins after this id; `None` for the first id.
-    Last(Option<String>),
-    /// The counts do not state how many of these leads the viewer sees, so they must be read. The ids are the lower bound,
-    /// exclusive, and the upper bound, inclusive.
-    Unclear(Option<String>, String),
+pub enum LocatorStep {
+    /// The page is located: its scan begins after this id, or at the first id for `None`.
+    ScanAfter(Option<String>),
+    /// The counts do not state how many of these leads the viewer sees, so the leads must be read.
+    Read {
+        /// The exclusive lower bound of their ids.
+        after: Option<String>,
+        /// The inclusive upper bound of their ids.
+        through: String,
+    },
 }
 
-impl Way {
-    /// Returns the next step to the page, from `block` on. Subtracts the entries of the blocks before that step from `skip`.
-    /// For [`SkipStep::Unclear`], sets `block` to the first block after it; the caller subtracts the leads that the viewer sees
-    /// there from `skip`.
-    pub fn next(&self, block: &mut u64, skip: &mut u64) -> SkipStep {
-        for (at, count) in self.counts.range(*block..self.counted.max(*block)) {
-            let entries = u64::try_from(count.entries).unwrap_or(0);
+impl PageLocator {
+    /// Returns the next step to the page, from `block` on. Subtracts the entries of the blocks before that step from
+    /// `skip`, the number of visible leads before the page. For [`LocatorStep::Read`], sets `block` to the first block
+    /// after these leads; the caller subtracts the ones that the viewer sees from `skip`.
+    pub fn next_step(&self, block: &mut u64, skip: &mut u64) -> LocatorStep {
+        let end = self.first_uncounted.max(*block);
+        for (at, count) in self.counts.range(*block..end) {
             // If `skip` is 0, the page begins here, and its scan checks each lead.
             if !self.sees_all && count.restricted > 0 && *skip > 0 {
-                let end = self.end_of_unclear(*at);
-                *block = end + 1;
-                return SkipStep::Unclear(before(*at), key::number(*block * BLOCK - 1));
+                let last = self.last_near_restricted(*at);
+                *block = last + 1;
+                return LocatorStep::Read {
+                    after: last_id_before(*at),
+                    through: key::number(*block * BLOCK - 1),
+                };
             }
+            let entries = u64::try_from(count.entries).unwrap_or(0);
             if entries > *skip {
-                return SkipStep::Last(before(*at));
+                return LocatorStep::ScanAfter(last_id_before(*at));
             }
             *skip -= entries;
         }
-        SkipStep::Last(before(self.counted.max(*block)))
+        LocatorStep::ScanAfter(last_id_before(end))
     }
 
-    /// The last of the blocks with access lists that are read together with `block`.
-    fn end_of_unclear(&self, block: u64) -> u64 {
-        let blocks = self.counts.range(block..self.counted);
-        let unclear = blocks
-            .filter(|(_, count)| count.restricted > 0)
-            .map(|(at, _)| *at);
-        unclear
-            .scan(block, |end, at| {
-                let near = at <= *end + NEAR;
-                *end = at;
-                near.then_some(at)
-            })
-            .last()
-            .unwrap_or(block)
+    /// The last of the blocks with access lists that are read together with `first`, each at most [`NEAR`] blocks after
+    /// the one before.
+    fn last_near_restricted(&self, first: u64) -> u64 {
+        let mut last = first;
+        let blocks = self.counts.range(first..self.first_uncounted);
+        for (block, _) in blocks.filter(|(_, count)| count.restricted > 0) {
+            if *block > last + NEAR {
+                break;
+            }
+            last = *block;
+        }
+        last
     }
 }
 
 /// The sort key of the last id before a block; `None` before the first.
-fn before(block: u64) -> Option<String> {
+fn last_id_before(block: u64) -> Option<String> {
     let last = (block * BLOCK).checked_sub(1);
     last.map(key::number)
 }

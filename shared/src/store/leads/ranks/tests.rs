@@ -1,11 +1,11 @@
-//! The way to a far page.
+//! Locating a far page.
 
 use proptest::prelude::*;
 
 use super::*;
 
 /// Blocks with these entries, of which so many have access lists.
-fn way(sees_all: bool, counted: u64, blocks: &[(u64, i64, i64)]) -> Way {
+fn locator(sees_all: bool, counted: u64, blocks: &[(u64, i64, i64)]) -> PageLocator {
     let counts = blocks.iter().map(|(block, entries, restricted)| {
         let count = Count {
             entries: *entries,
@@ -13,22 +13,22 @@ fn way(sees_all: bool, counted: u64, blocks: &[(u64, i64, i64)]) -> Way {
         };
         (*block, count)
     });
-    Way {
-        counted,
+    PageLocator {
+        first_uncounted: counted,
         sees_all,
         counts: counts.collect(),
     }
 }
 
-fn first(way: &Way, mut skip: u64) -> (SkipStep, u64, u64) {
+fn first(locator: &PageLocator, mut skip: u64) -> (LocatorStep, u64, u64) {
     let mut block = 0;
-    let leg = way.next(&mut block, &mut skip);
-    (leg, block, skip)
+    let step = locator.next_step(&mut block, &mut skip);
+    (step, block, skip)
 }
 
 #[test]
 fn counted_blocks_are_passed_at_once() {
-    let way = way(true, 5, &[(0, 3, 3), (2, 4, 0), (4, 2, 0), (7, 9, 0)]);
+    let locator = locator(true, 5, &[(0, 3, 3), (2, 4, 0), (4, 2, 0), (7, 9, 0)]);
     for (skip, block, left) in [
         (0, 0, 0),
         (2, 0, 2),
@@ -39,8 +39,8 @@ fn counted_blocks_are_passed_at_once() {
         (20, 5, 11),
     ] {
         assert_eq!(
-            first(&way, skip),
-            (SkipStep::Last(before(block)), 0, left),
+            first(&locator, skip),
+            (LocatorStep::ScanAfter(last_id_before(block)), 0, left),
             "{skip}"
         );
     }
@@ -57,17 +57,29 @@ fn blocks_with_access_lists_are_read_together() {
         (11, 9, 1),
         (12, 9, 0),
     ];
-    let way = way(false, 20, &blocks);
-    let (leg, mut block, mut skip) = first(&way, 100);
-    assert_eq!(leg, SkipStep::Unclear(before(1), key::number(5 * BLOCK - 1)));
-    assert_eq!((block, skip), (5, 91));
-    let next = way.next(&mut block, &mut skip);
-    assert_eq!(next, SkipStep::Unclear(before(11), key::number(12 * BLOCK - 1)));
+    let locator = locator(false, 20, &blocks);
+    let (step, mut block, mut skip) = first(&locator, 100);
     assert_eq!(
-        (way.next(&mut block, &mut skip), skip),
-        (SkipStep::Last(before(20)), 73)
+        step,
+        LocatorStep::Read {
+            after: last_id_before(1),
+            through: key::number(5 * BLOCK - 1)
+        }
     );
-    assert_eq!(first(&way, 9).0, SkipStep::Last(before(1)));
+    assert_eq!((block, skip), (5, 91));
+    let next = locator.next_step(&mut block, &mut skip);
+    assert_eq!(
+        next,
+        LocatorStep::Read {
+            after: last_id_before(11),
+            through: key::number(12 * BLOCK - 1)
+        }
+    );
+    assert_eq!(
+        (locator.next_step(&mut block, &mut skip), skip),
+        (LocatorStep::ScanAfter(last_id_before(20)), 73)
+    );
+    assert_eq!(first(&locator, 9).0, LocatorStep::ScanAfter(last_id_before(1)));
 }
 
 #[test]
@@ -93,13 +105,15 @@ fn only_blocks_without_a_gap_are_counted() {
             ranks: ranks.into_iter().collect(),
             counts: BlockCounts::new(),
         };
-        assert_eq!(ranks.counted(), counted, "{ranks:?}");
+        assert_eq!(ranks.first_uncounted(), counted, "{ranks:?}");
     }
 }
 
 proptest! {
     #[test]
     fn numbers_are_parsed_back(archived in any::<bool>(), block in 0..BLOCKS, restricted in any::<bool>()) {
-        prop_assert_eq!(named(&name(archived, block, restricted)), Some((archived, block, restricted)));
+        let parsed = ParsedAttribute::of(&attribute(archived, block, restricted));
+        let parsed = parsed.map(|parsed| (parsed.archived, parsed.block, parsed.restricted));
+        prop_assert_eq!(parsed, Some((archived, block, restricted)));
     }
 }

@@ -1,10 +1,10 @@
 //! Optimistic-concurrency loop of bookings, moves and cancellations.
 
-mod learn;
+mod current_items;
 
 use std::collections::BTreeMap;
 
-use super::start::{BookingPreconditions, LEAD, MEETING, judged, secret_item};
+use super::start::{BookingPreconditions, LEAD, MEETING, checked_span, secret_item};
 use super::{Attendee, Bookable, Booked, Booking, NewMeeting};
 use crate::calendar::Unavailable;
 use crate::ids::MeetingId;
@@ -18,21 +18,21 @@ use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
 
 /// Current items, from reads and failed conditions. An empty item does not exist.
-type Told = BTreeMap<Key, Item>;
+type CurrentItems = BTreeMap<Key, Item>;
 
 /// The write: a new meeting, or a change of one.
 enum BookingPlan<'a> {
     New(&'a NewMeeting),
-    Move {
+    Change {
         stored: Box<MeetingRecord>,
-        /// Cancelled instead of moved.
-        cancels: bool,
-        /// Whether its lead was deleted.
-        lead_gone: bool,
+        /// Whether the meeting is cancelled; otherwise it is moved.
+        is_cancellation: bool,
+        /// Whether its lead was deleted. The new record has no lead then.
+        is_lead_deleted: bool,
     },
 }
 
-/// A booking with the state that its attempts share.
+/// A booking with the items that were read so far, on which the next attempt is based.
 struct Attempts<'a> {
     store: &'a Writer,
     booking: Booking<'a>,
@@ -73,6 +73,7 @@ impl Writer {
         self.write_booking(found, plan).await
     }
 
+    /// Reads the checked days unless they were prefetched, and runs the attempts.
     async fn write_booking(&self, found: Bookable, plan: BookingPlan<'_>) -> Result<Booked, StoreError> {
         let Bookable {
             calendar,
@@ -85,7 +86,7 @@ impl Writer {
         let agenda = if let Some(agenda) = preconditions.agenda.take() {
             agenda
         } else {
-            let days = day_keys(self.keys(), calendar.id, judged(&calendar, date));
+            let days = day_keys(self.keys(), calendar.id, checked_span(&calendar, date));
             Agenda::of(self.reader.table.get_many(days).await?.values())?
         };
         let attempts = Attempts {
@@ -102,51 +103,61 @@ impl Writer {
             new_secret: RescheduleSecret::new(&self.reader.environment),
             nonce: self.reader.environment.token(),
         };
-        attempts.carry_out().await
+        attempts.run().await
     }
 }
 
 impl BookingPlan<'_> {
-    fn of(stored: MeetingRecord, cancels: bool) -> Self {
-        Self::Move {
+    fn of(stored: MeetingRecord, is_cancellation: bool) -> Self {
+        Self::Change {
             stored: Box::new(stored),
-            cancels,
-            lead_gone: false,
+            is_cancellation,
+            is_lead_deleted: false,
         }
     }
 
-    fn cancels(&self) -> bool {
-        matches!(self, Self::Move { cancels: true, .. })
+    fn is_cancellation(&self) -> bool {
+        matches!(
+            self,
+            Self::Change {
+                is_cancellation: true,
+                ..
+            }
+        )
     }
 }
 
 impl Attempts<'_> {
-    async fn carry_out(mut self) -> Result<Booked, StoreError> {
+    /// Repeats check and transaction until one succeeds or the current items determine another outcome. The items that
+    /// a failed condition returns update the state of the next attempt.
+    async fn run(mut self) -> Result<Booked, StoreError> {
         let store = self.store;
-        if let Some(outcome) = self.conclusion() {
+        if let Some(outcome) = self.outcome_of_stored() {
             return Ok(outcome);
         }
         let mut retry = store.reader.table.retry(Policy::CROWDED, "booking a meeting");
         loop {
-            if let Err(reason) = self.admits() {
-                if let Some(outcome) = self.unavailable(reason).await? {
+            if let Err(reason) = self.check_start() {
+                if let Some(outcome) = self.confirm_unavailable(reason).await? {
                     return Ok(outcome);
                 }
+                // The items changed, so the start is checked again without a pause.
                 retry.count()?;
                 continue;
             }
-            self.own_numbers().await?;
+            self.reserve_contended_ids().await?;
             let (record, transaction) = self.transaction()?;
-            let refused = match self.store.table.commit(transaction).await {
+            let refused_items = match self.store.table.commit(transaction).await {
                 Ok(()) => return Ok(self.made(record.value.meeting)),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
-                    return self.made_after_all(record.meeting.id).await?.ok_or(error);
+                    return self.find_own_write(record.meeting.id).await?.ok_or(error);
                 }
             };
-            let mut outcome = self.learn(&refused)?;
+            let mut outcome = self.apply(&refused_items)?;
+            // After a pause, the items of the failed conditions are outdated too.
             if outcome.is_none() && retry.again().await? {
-                outcome = self.look_again().await?;
+                outcome = self.read_again().await?;
             }
             if let Some(outcome) = outcome {
                 return Ok(outcome);
@@ -154,25 +165,27 @@ impl Attempts<'_> {
         }
     }
 
-    /// The outcome if a start cannot be booked; `None` if the items changed concurrently.
+    /// The outcome if the calendar does not allow the start; `None` if the items changed concurrently, so that it must
+    /// be checked again.
     ///
-    /// A batch of gets is no consistent snapshot. An equal request may have booked the time after its claim was read
-    /// (C-10), or a concurrent request may have moved this meeting to the time. Two equal reads of all items are a
-    /// consistent snapshot.
-    async fn unavailable(&mut self, reason: Unavailable) -> Result<Option<Booked>, StoreError> {
-        let alone = self.booking.claim.is_none() && matches!(self.plan, BookingPlan::New(_));
-        if alone || reason != Unavailable::Taken {
+    /// The time may be taken by this very booking: an equal request may have booked it after its claim was read (C-10),
+    /// or a concurrent request may have moved this meeting to the time. A batch of gets is no consistent snapshot, but
+    /// two equal reads of all items are. So the items are read once more, unless neither case is possible.
+    async fn confirm_unavailable(&mut self, reason: Unavailable) -> Result<Option<Booked>, StoreError> {
+        let is_new = matches!(self.plan, BookingPlan::New(_));
+        let may_be_own = self.booking.claim.is_some() || !is_new;
+        if reason != Unavailable::Taken || !may_be_own {
             return Ok(Some(Booked::Unavailable(reason)));
         }
-        let seen = (self.agenda.clone(), self.moving_version());
-        let outcome = self.look_again().await?;
-        let is_settled = seen == (self.agenda.clone(), self.moving_version());
-        Ok(outcome.or(is_settled.then_some(Booked::Unavailable(reason))))
+        let before = (self.agenda.clone(), self.stored_version());
+        let outcome = self.read_again().await?;
+        let is_unchanged = before == (self.agenda.clone(), self.stored_version());
+        Ok(outcome.or(is_unchanged.then_some(Booked::Unavailable(reason))))
     }
 
     /// Reads the checked days, the claim and the changed meeting again. Returns the outcome if they determine it. One
     /// batch of gets.
-    async fn look_again(&mut self) -> Result<Option<Booked>, StoreError> {
+    async fn read_again(&mut self) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let Booking {
             calendar,
@@ -180,65 +193,65 @@ impl Attempts<'_> {
             claim,
             ..
         } = self.booking;
-        let moving = match &self.plan {
+        let meeting = match &self.plan {
             BookingPlan::New(_) => None,
-            BookingPlan::Move { stored, .. } => Some(keys.meeting(stored.meeting.id)),
+            BookingPlan::Change { stored, .. } => Some(keys.meeting(stored.meeting.id)),
         };
         let claim = claim.map(|claim| claim.key(keys));
-        let days = day_keys(keys, calendar.id, judged(calendar, date));
+        let days = day_keys(keys, calendar.id, checked_span(calendar, date));
         let found = self
             .store
             .reader
             .table
-            .get_many(days.chain(moving).chain(claim))
+            .get_many(days.chain(meeting).chain(claim))
             .await?;
-        self.learn(&found.into_iter().collect())
+        self.apply(&found.into_iter().collect())
     }
 
-    /// The version of the changed meeting.
-    fn moving_version(&self) -> Option<u64> {
+    /// The version of the meeting to change; `None` for a new one.
+    fn stored_version(&self) -> Option<u64> {
         match &self.plan {
             BookingPlan::New(_) => None,
-            BookingPlan::Move { stored, .. } => Some(stored.version),
+            BookingPlan::Change { stored, .. } => Some(stored.version),
         }
     }
 
-    /// Whether the calendar allows the requested start, according to the items read so far. A cancellation is always
-    /// allowed. The stored time of a moved meeting does not block its new one.
-    fn admits(&self) -> Result<(), Unavailable> {
-        if self.plan.cancels() {
+    /// Checks that the calendar allows the requested start, according to the items read so far. A cancellation is
+    /// always allowed. The stored time of a moved meeting does not block its new one. The error is the reason.
+    fn check_start(&self) -> Result<(), Unavailable> {
+        if self.plan.is_cancellation() {
             return Ok(());
         }
         let own = match &self.plan {
             BookingPlan::New(_) => None,
-            BookingPlan::Move { stored, .. } => stored.meeting.busy_time(),
+            BookingPlan::Change { stored, .. } => stored.meeting.busy_time(),
         };
         let Booking {
             calendar, date, now, ..
         } = self.booking;
-        calendar.admits(date, now, &self.agenda.taken(own))
+        calendar.check_start(date, now, &self.agenda.busy_times(own))
     }
 
-    /// Reserves the ids of contended counters. The time was free when checked, so ids are rarely wasted.
-    async fn own_numbers(&mut self) -> Result<(), StoreError> {
+    /// Reserves the ids that a new meeting, and a new lead, need from contended counters, unless they are reserved.
+    /// Called after the time was found free, so reserved ids are rarely wasted.
+    async fn reserve_contended_ids(&mut self) -> Result<(), StoreError> {
         let BookingPlan::New(new) = &self.plan else {
             return Ok(());
         };
         let BookingPreconditions { meeting, lead, .. } = &mut self.preconditions;
         let store = self.store;
-        let numbers = [
-            (meeting, Counter::Meeting, MEETING, true),
-            (lead, Counter::Lead, LEAD, matches!(new.guest, Attendee::New(_))),
-        ];
-        for (number, counter, name, is_taken) in numbers {
-            if is_taken && !number.is_reserved() {
-                *number = store.first_number(*number, counter, name).await?;
-            }
+        if !meeting.is_reserved() {
+            *meeting = store.first_id(*meeting, Counter::Meeting, MEETING).await?;
+        }
+        let is_new_lead = matches!(new.guest, Attendee::New(_));
+        if is_new_lead && !lead.is_reserved() {
+            *lead = store.first_id(*lead, Counter::Lead, LEAD).await?;
         }
         Ok(())
     }
 
-    /// The new record and its writes.
+    /// The new record and its writes. The conditions are that the checked days are unchanged and that the claim and the
+    /// secret, if they are written, do not exist.
     fn transaction(&self) -> Result<(MeetingRecord, Transaction), StoreError> {
         let keys = self.store.keys();
         let Booking {
@@ -249,13 +262,15 @@ impl Attempts<'_> {
         } = self.booking;
         let (record, mut transaction) = match &self.plan {
             BookingPlan::New(new) => self.creation(new)?,
-            BookingPlan::Move {
-                stored, lead_gone, ..
-            } => self.movement(stored, *lead_gone)?,
+            BookingPlan::Change {
+                stored,
+                is_lead_deleted,
+                ..
+            } => self.change(stored, *is_lead_deleted)?,
         };
-        if !self.plan.cancels() {
+        if !self.plan.is_cancellation() {
             self.agenda
-                .require(&mut transaction, keys, calendar.id, judged(calendar, date));
+                .require(&mut transaction, keys, calendar.id, checked_span(calendar, date));
         }
         if let Some(claim) = claim {
             claim.put(&mut transaction, keys, record.meeting.id.get(), now);
@@ -267,6 +282,7 @@ impl Attempts<'_> {
         Ok((record, transaction))
     }
 
+    /// The record of a new meeting, and the writes of it, its lead and the ids.
     fn creation(&self, new: &NewMeeting) -> Result<(MeetingRecord, Transaction), StoreError> {
         let (keys, now) = (self.store.keys(), self.booking.now);
         let id: MeetingId = self.preconditions.meeting.id()?;
@@ -285,10 +301,10 @@ impl Attempts<'_> {
                     &self.store.reader.environment,
                 );
             }
-            Attendee::New(visitor) => {
+            Attendee::New(contact) => {
                 let number = self.preconditions.lead;
                 self.store
-                    .add_lead(&mut transaction, visitor.lead(lead, now), number)?;
+                    .add_lead(&mut transaction, contact.lead(lead, now), number)?;
                 let counter = keys.counter(Counter::Lead);
                 number.take(&mut transaction, counter, LEAD);
             }
@@ -300,20 +316,21 @@ impl Attempts<'_> {
         Ok((record, transaction))
     }
 
-    fn movement(
+    /// The record of the moved or cancelled meeting, and its writes.
+    fn change(
         &self,
         stored: &MeetingRecord,
-        lead_gone: bool,
+        is_lead_deleted: bool,
     ) -> Result<(MeetingRecord, Transaction), StoreError> {
         let Booking {
             calendar, date, now, ..
         } = self.booking;
-        let mut meeting = if self.plan.cancels() {
+        let mut meeting = if self.plan.is_cancellation() {
             stored.meeting.canceled(now)
         } else {
             stored.meeting.moved(date, calendar, now)
         };
-        if lead_gone {
+        if is_lead_deleted {
             meeting = meeting.without_lead();
         }
         let record = stored.changed(meeting, &self.nonce);
@@ -325,14 +342,15 @@ impl Attempts<'_> {
         Ok((record, transaction))
     }
 
+    /// The outcome of a written meeting, with its reschedule key.
     fn made(&self, meeting: Meeting) -> Booked {
         let secret = self.preconditions.secret.as_ref().unwrap_or(&self.new_secret);
         let key = secret.key_of(meeting.id);
         Booked::Made(Box::new(meeting), key)
     }
 
-    /// Looks up whether an attempt of unknown outcome succeeded.
-    async fn made_after_all(&self, id: MeetingId) -> Result<Option<Booked>, StoreError> {
+    /// The outcome of a transaction that returned an error: the meeting, if it was written all the same.
+    async fn find_own_write(&self, id: MeetingId) -> Result<Option<Booked>, StoreError> {
         let stored = self.store.reader.meeting(id).await?;
         let own = stored.filter(|record| record.nonce.as_deref() == Some(self.nonce.as_str()));
         Ok(own.map(|record| self.made(record.value.meeting)))

@@ -51,7 +51,7 @@ pub struct PrefetchedBooking {
     preconditions: BookingPreconditions,
 }
 
-/// A booking on a published calendar, with the records to check and the preconditions of its writes.
+/// A booking on a published calendar, with the records to check and the prefetched preconditions of its writes.
 #[derive(Debug)]
 pub struct Bookable {
     /// The calendar.
@@ -74,13 +74,16 @@ pub struct BookingReferences {
     pub meeting: Option<MeetingRecord>,
 }
 
-/// The preconditions of a booking's writes.
+/// The prefetched items on which a booking's writes depend.
 #[derive(Debug)]
 pub struct BookingPreconditions {
     /// Busy times of the checked days; `None` until the days are known.
     pub agenda: Option<Agenda>,
+    /// The id of a new meeting.
     pub meeting: Sequence,
+    /// The id of a new lead.
     pub lead: Sequence,
+    /// The secret of reschedule keys; `None` if the instance has none yet.
     pub secret: Option<RescheduleSecret>,
 }
 
@@ -117,7 +120,7 @@ impl Bookable {
 }
 
 /// The time span checked for a start: the meeting with its buffer on both sides (C-52).
-pub fn judged(calendar: &Calendar, date: Timestamp) -> Busy {
+pub fn checked_span(calendar: &Calendar, date: Timestamp) -> Busy {
     Busy::new(calendar.buffer_start(date), calendar.buffer_end(date))
 }
 
@@ -128,10 +131,10 @@ impl Reader {
     /// [`StoreError`] if it cannot be read.
     pub async fn begin_booking(&self, request: &BookingRequest) -> Result<PrefetchedBooking, StoreError> {
         let keys = self.keys();
-        let known = self.expected_calendar(&request.link);
-        let days: Vec<_> = known
+        let expected = self.expected_calendar(&request.link);
+        let days: Vec<_> = expected
             .iter()
-            .flat_map(|calendar| day_keys(keys, calendar.id, judged(calendar, request.date)))
+            .flat_map(|calendar| day_keys(keys, calendar.id, checked_span(calendar, request.date)))
             .collect();
         let named = BookingKeys::of(self, request);
         let found = self
@@ -139,12 +142,13 @@ impl Reader {
             .get_many(named.all().chain(days.iter().cloned()))
             .await?;
         let calendar = found.get(&named.link).map(calendars::calendar).transpose()?;
-        let agenda = (calendar.is_some() && known == calendar)
-            .then(|| Agenda::of(days.iter().filter_map(|day| found.get(day))));
+        // The days of another or outdated calendar may be too few.
+        let is_as_expected = calendar.is_some() && expected == calendar;
+        let agenda = is_as_expected.then(|| Agenda::of(days.iter().filter_map(|day| found.get(day))));
         let opportunity = find(&found, named.opportunity.as_ref(), OpportunityRecord::decode)?;
         let now = self.environment.now();
-        let claimed = request.claim.as_ref().zip(named.claim.as_ref());
-        let claimed = claimed.and_then(|(claim, key)| Some(claim.judge(found.get(key)?, now)));
+        let claim = request.claim.as_ref().zip(named.claim.as_ref());
+        let claimed = claim.and_then(|(claim, key)| Some(claim.compare(found.get(key)?, now)));
         Ok(PrefetchedBooking {
             claimed: claimed.transpose()?.unwrap_or(Claimed::New),
             calendar,
@@ -164,25 +168,26 @@ impl Reader {
         })
     }
 
-    /// The meeting of an equal request, and its reschedule key (C-10). A get and a query of tombstones, in parallel.
+    /// The meeting with the id that an equal request's claim contains, and its reschedule key (C-10). A get and a query
+    /// of tombstones, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     pub async fn replayed_booking(
         &self,
         found: &PrefetchedBooking,
-        made: u64,
+        id: u64,
     ) -> Result<(Meeting, String), StoreError> {
         // Meetings are never deleted, and the first booking created the secret.
         let gone = || StoreError::Contention("reading the booking of an idempotency key");
-        let id = MeetingId::new(made).ok_or_else(gone)?;
+        let id = MeetingId::new(id).ok_or_else(gone)?;
         let meeting = self.shown_meeting(id).await?.ok_or_else(gone)?;
         let secret = found.preconditions.secret.as_ref().ok_or_else(gone)?;
         Ok((meeting, secret.key_of(id)))
     }
 }
 
-/// The keys of the request's records.
+/// The keys of the items that a booking reads, except busy times.
 struct BookingKeys {
     link: Key,
     meeting_number: Key,
@@ -209,6 +214,7 @@ impl BookingKeys {
         }
     }
 
+    /// The keys that the request needs.
     fn all(&self) -> impl Iterator<Item = Key> + use<'_> {
         // A known lead needs no new id, and a moved meeting keeps its own.
         let numbers = [
@@ -222,6 +228,7 @@ impl BookingKeys {
     }
 }
 
+/// Decodes the item of a key; `None` without a key or an item.
 fn find<'i, T>(
     found: &'i HashMap<Key, Item>,
     key: Option<&Key>,

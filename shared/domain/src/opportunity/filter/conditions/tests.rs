@@ -31,7 +31,7 @@ fn kept(filters: &[Value]) -> Conditions {
 fn holds(operator: &str, wanted: &str, held: &Value) -> bool {
     kept(&[condition("f", operator, wanted)])
         .of(&funnel(&["f"]))
-        .hold(&fields(json!({"f": held})))
+        .are_met(&fields(json!({"f": held})))
 }
 
 /// Requires the results of all comparisons of a record's value with a filter's.
@@ -113,7 +113,7 @@ fn optional_and_unusual_members_are_accepted() {
             (json!({"f": "12"}), false),
             (json!({}), false),
         ] {
-            assert_eq!(conditions.hold(&fields(held)), holds, "{filter}");
+            assert_eq!(conditions.are_met(&fields(held)), holds, "{filter}");
         }
     }
 }

@@ -82,7 +82,7 @@ proptest! {
         prop_assert_eq!(discarded, filters.len() - kept.len());
         prop_assert_eq!(conditions.is_empty(), kept.is_empty());
         let conditions = conditions.of(&funnel(&defined));
-        prop_assert_eq!(conditions.hold(&record), reference(&kept, &defined, &record));
+        prop_assert_eq!(conditions.are_met(&record), reference(&kept, &defined, &record));
     }
 
     #[test]

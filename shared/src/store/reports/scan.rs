@@ -34,12 +34,12 @@ struct ScanAllowance(u64);
 
 impl ScanAllowance {
     /// Number of queries that fit into the budget at their maximum cost.
-    fn queries(&self) -> usize {
+    fn affordable_queries(&self) -> usize {
         usize::try_from(self.0 / u64::from(MAX_QUERY_UNITS)).unwrap_or(usize::MAX)
     }
 
     /// Subtracts the cost of a page.
-    fn take(&mut self, page: &Page) {
+    fn subtract(&mut self, page: &Page) {
         self.0 = self.0.saturating_sub(page.whole_units().into());
     }
 }
@@ -50,9 +50,9 @@ pub struct ReportAccumulator<'q> {
     pub zone: Zone,
     /// The sums of each question; `None` if they were abandoned.
     pub cubes: Vec<(&'q Question, Option<Cube>)>,
-    /// Whether unreadable records are skipped and noted; otherwise they are errors.
-    pub leaves_out: bool,
-    /// The skipped records, each with its kind.
+    /// Whether unreadable records are skipped and added to `unreadable`; otherwise they are errors.
+    pub skips_unreadable: bool,
+    /// The skipped records, each with the name of its kind.
     pub unreadable: Vec<(Key, &'static str)>,
 }
 
@@ -64,11 +64,12 @@ impl<'q> ReportAccumulator<'q> {
         Self {
             zone,
             cubes: cubes.collect(),
-            leaves_out: false,
+            skips_unreadable: false,
             unreadable: Vec::new(),
         }
     }
 
+    /// Adds a record to each cube that is not abandoned, unless the question excludes the record.
     fn add(&mut self, record: Record<'_>) {
         for (question, cube) in &mut self.cubes {
             let Some(cube) = cube else { continue };
@@ -78,17 +79,17 @@ impl<'q> ReportAccumulator<'q> {
         }
     }
 
-    /// Abandons cubes that use more than `most` bytes of memory.
-    pub fn give_up_above(&mut self, most: usize) {
+    /// Abandons cubes that use more than `max_bytes` of memory.
+    pub fn abandon_above(&mut self, max_bytes: usize) {
         for (_, cube) in &mut self.cubes {
-            if cube.as_ref().is_some_and(|cube| cube.weight() > most) {
+            if cube.as_ref().is_some_and(|cube| cube.weight() > max_bytes) {
                 *cube = None;
             }
         }
     }
 
     /// Approximate memory of all cubes in bytes.
-    pub fn weight(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         self.cubes
             .iter()
             .flat_map(|(_, cube)| cube)
@@ -96,12 +97,12 @@ impl<'q> ReportAccumulator<'q> {
             .sum()
     }
 
-    /// The result of the only question.
-    fn only(self) -> Cube {
+    /// The sums of an accumulator with a single question.
+    fn into_cube(self) -> Cube {
         self.cubes.into_iter().filter_map(|(_, cube)| cube).collect()
     }
 
-    /// Adds records. Returns the sort key of the last one.
+    /// Adds records. Returns the sort key of the last item, also if it was skipped; `None` without items.
     pub fn add_items(
         &mut self,
         entity: ReportEntity,
@@ -112,7 +113,7 @@ impl<'q> ReportAccumulator<'q> {
             let key = key_of(&item)?;
             last = Some(key.sk.clone());
             match self.add_item(entity, item) {
-                Err(StoreError::Corrupt { key: kind, .. }) if self.leaves_out => {
+                Err(StoreError::Corrupt { key: kind, .. }) if self.skips_unreadable => {
                     self.unreadable.push((key, kind));
                 }
                 outcome => outcome?,
@@ -121,7 +122,7 @@ impl<'q> ReportAccumulator<'q> {
         Ok(last)
     }
 
-    /// Adds the record in an item.
+    /// Decodes an item as a record of `entity` and adds it.
     fn add_item(&mut self, entity: ReportEntity, item: Item) -> Result<(), StoreError> {
         match entity {
             ReportEntity::Leads => self.add(Record::Lead(&leads::partial(item)?)),
@@ -142,58 +143,63 @@ impl<'q> ReportAccumulator<'q> {
 
 impl Reader {
     /// The current result of a report, and its time. `None` if it would take more than [`MAX_UNITS`] or longer than
-    /// `within`. A query of the first records of each partition and a get of their counter; then parallel queries of
+    /// `max_time`. A query of the first records of each partition and a get of their counter; then parallel queries of
     /// the rest.
     pub(crate) async fn compute(
         &self,
         question: &Question,
         zone: Zone,
-        within: Duration,
+        max_time: Duration,
     ) -> Result<Option<(Timestamp, Cube)>, StoreError> {
         let now = self.environment.now();
-        let computed = tokio::time::timeout(within, self.compute_within_units(question, zone)).await;
+        let computed = tokio::time::timeout(max_time, self.compute_within_units(question, zone)).await;
         let cube = computed.unwrap_or(Ok(None))?;
         Ok(cube.map(|cube| (now, cube)))
     }
 
-    /// Reads in rounds. Each round's maximum cost is within the remaining budget, so the budget is never exceeded.
+    /// The sums of all records; `None` if their queries could exceed [`MAX_UNITS`].
+    ///
+    /// Reads the first page of each partition, and divides the remaining records by id into ranges. Each round then
+    /// reads a page of as many ranges as fit into the allowance if every page has the maximum cost. Ranges with
+    /// further records are read in later rounds.
     async fn compute_within_units(
         &self,
         question: &Question,
         zone: Zone,
     ) -> Result<Option<Cube>, StoreError> {
         let entity = question.entity();
-        let mut left = ScanAllowance(MAX_UNITS);
-        let (counter, name) = counter(entity);
-        let counter = self.keys().counter(counter);
-        let heads = KeyRange::of_each(self.records_of(entity), None, None).into_iter();
-        let heads = try_join_all(heads.map(|head| self.table.query(head)));
-        let (heads, counter) = tokio::try_join!(heads, self.table.get(&counter))?;
-        let last = item::number("counter", &counter.unwrap_or_default(), name)?;
-        let mut rest = VecDeque::new();
-        let mut tally = ReportAccumulator::new([question], zone);
-        for head in heads {
-            left.take(&head);
-            rest.extend(behind(&head, last)?);
-            tally.add_items(entity, head.items)?;
+        let mut allowance = ScanAllowance(MAX_UNITS);
+        let (counter, attribute) = counter(entity);
+        let counter_key = self.keys().counter(counter);
+        let partitions = KeyRange::of_each(self.records_of(entity), None, None).into_iter();
+        let first_pages = try_join_all(partitions.map(|partition| self.table.query(partition)));
+        let (first_pages, counter_item) = tokio::try_join!(first_pages, self.table.get(&counter_key))?;
+        let last_id = item::number("counter", &counter_item.unwrap_or_default(), attribute)?;
+        let mut unread = VecDeque::new();
+        let mut accumulator = ReportAccumulator::new([question], zone);
+        for page in first_pages {
+            allowance.subtract(&page);
+            unread.extend(ranges_after(&page, last_id)?);
+            accumulator.add_items(entity, page.items)?;
         }
-        while !rest.is_empty() {
-            let together = left.queries().min(rest.len());
-            if together == 0 {
+        while !unread.is_empty() {
+            let round = allowance.affordable_queries().min(unread.len());
+            if round == 0 {
                 return Ok(None);
             }
-            let spans: Vec<_> = rest.drain(..together).collect();
-            let pages = try_join_all(spans.iter().cloned().map(|span| self.table.query(span))).await?;
-            for (mut span, page) in spans.into_iter().zip(pages) {
-                left.take(&page);
-                let last = tally.add_items(entity, page.items)?;
+            let ranges: Vec<_> = unread.drain(..round).collect();
+            let queries = ranges.iter().cloned().map(|range| self.table.query(range));
+            let pages = try_join_all(queries).await?;
+            for (mut range, page) in ranges.into_iter().zip(pages) {
+                allowance.subtract(&page);
+                let last_key = accumulator.add_items(entity, page.items)?;
                 if page.more {
-                    span.after = last.or(span.after);
-                    rest.push_back(span);
+                    range.after = last_key.or(range.after);
+                    unread.push_back(range);
                 }
             }
         }
-        Ok(Some(tally.only()))
+        Ok(Some(accumulator.into_cube()))
     }
 
     /// The partitions of an entity's records.
@@ -208,19 +214,23 @@ impl Reader {
     }
 }
 
-/// The records after the first ones of a partition, in parts with equally many ids.
-fn behind(head: &Page, last: u64) -> Result<Vec<KeyRange>, StoreError> {
-    let Some(end) = head.items.last().filter(|_| head.more) else {
+/// The records of a partition after its first page, in [`CONCURRENCY`] ranges with equally many ids up to `last_id`.
+/// Empty if the page is the only one.
+fn ranges_after(first_page: &Page, last_id: u64) -> Result<Vec<KeyRange>, StoreError> {
+    if !first_page.more {
+        return Ok(Vec::new());
+    }
+    let Some(last_read) = first_page.items.last() else {
         return Ok(Vec::new());
     };
-    let end = key_of(end)?;
-    let first = end.sk.parse();
-    let first: u64 = first.map_err(|cause| item::corrupt("record's key", cause))?;
+    let last_read = key_of(last_read)?;
+    let id = last_read.sk.parse::<u64>();
+    let id = id.map_err(|cause| item::corrupt("record's key", cause))?;
     let parts = u64::try_from(CONCURRENCY).unwrap_or(1);
-    Ok(key::split(&end.pk, first, last, parts))
+    Ok(key::split(&last_read.pk, id, last_id, parts))
 }
 
-/// The counter of an entity's ids, and its attribute.
+/// The counter of an entity's ids, and the attribute that contains its value.
 fn counter(entity: ReportEntity) -> (Counter, &'static str) {
     match entity {
         ReportEntity::Leads => (Counter::Lead, "lead"),
@@ -269,8 +279,11 @@ mod tests {
             (page(600, UNIT), 600, 0),
         ] {
             let before = left.0;
-            left.take(&page);
-            assert_eq!((left.0, left.queries()), (before.saturating_sub(units), queries));
+            left.subtract(&page);
+            assert_eq!(
+                (left.0, left.affordable_queries()),
+                (before.saturating_sub(units), queries)
+            );
         }
     }
 
@@ -278,8 +291,8 @@ mod tests {
     #[test]
     fn a_first_round_reads_all_parts() {
         let mut left = ScanAllowance(MAX_UNITS);
-        left.take(&page(256, UNIT));
-        assert_eq!(left.queries(), CONCURRENCY);
+        left.subtract(&page(256, UNIT));
+        assert_eq!(left.affordable_queries(), CONCURRENCY);
     }
 
     /// A request ends in time even if the table never answers.
@@ -304,21 +317,21 @@ mod tests {
     #[test]
     fn a_question_with_too_many_groups_is_given_up_and_the_others_are_not() {
         let (service, status) = (question("service"), question("status"));
-        let mut tally = ReportAccumulator::new([&service, &status], Zone::UTC);
+        let mut accumulator = ReportAccumulator::new([&service, &status], Zone::UTC);
         for name in ["a", "b", "a", "c", "a"] {
             let call = json!({
                 "id": 1, "user": 8, "type": "INCOMING", "status": "COMPLETE", "duration": 1, "record": false,
                 "service": name, "createDate": "2026-06-01T10:00:00.000Z",
             });
-            tally.add(Record::Call(&serde_json::from_value(call).unwrap()));
+            accumulator.add(Record::Call(&serde_json::from_value(call).unwrap()));
             // The memory of a day with two groups of one letter, or with one group of eight letters.
-            tally.give_up_above(640 + 2 * 65);
+            accumulator.abandon_above(640 + 2 * 65);
         }
-        let held: Vec<_> = tally
+        let remaining: Vec<_> = accumulator
             .cubes
             .iter()
             .map(|(_, cube)| cube.as_ref().map(Cube::len))
             .collect();
-        assert_eq!(held, [None, Some(1)]);
+        assert_eq!(remaining, [None, Some(1)]);
     }
 }

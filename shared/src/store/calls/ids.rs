@@ -8,20 +8,22 @@ use table::StoreError;
 use table::Transaction;
 use table::{Condition, item::Item};
 
-/// The ids of a call to write, and whether calls are spread over partitions. Attempts with the same values write the
-/// same key, so at most one succeeds.
+/// The ids of a call to write, and the form of its key. Attempts with the same values write the same key, so at most
+/// one succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallSequences {
+pub struct CallIds {
     pub(super) call: Sequence,
     pub(super) event: Sequence,
+    /// Unused unless the call creates a lead.
     pub(super) lead: Sequence,
-    pub(super) spread: bool,
+    /// Whether calls are spread over partitions.
+    pub(super) is_spread: bool,
 }
 
-impl CallSequences {
+impl CallIds {
     /// The key of the call with these ids.
     pub(super) fn key(self, keys: Keys<'_>) -> Result<Key, StoreError> {
-        Ok(keys.with_calls_spread(self.spread).call(self.call.id()?))
+        Ok(keys.with_calls_spread(self.is_spread).call(self.call.id()?))
     }
 }
 
@@ -30,39 +32,40 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
-    pub async fn call_numbers(&self) -> Result<CallSequences, StoreError> {
+    pub async fn next_call_ids(&self) -> Result<CallIds, StoreError> {
         let item = self.table.get(&self.keys().counter(Counter::Call)).await?;
-        Ok(CallSequences {
+        Ok(CallIds {
             call: Sequence::next(item.as_ref(), "call")?,
             event: Sequence::next(item.as_ref(), "event")?,
             lead: Sequence::Expect(0),
-            spread: self.keys().spreads_calls(),
+            is_spread: self.keys().spreads_calls(),
         })
     }
 
-    /// `numbers` with the next id of a lead. One get.
+    /// `ids` with the next id of a lead. One get.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
-    pub async fn with_lead_number(&self, numbers: CallSequences) -> Result<CallSequences, StoreError> {
+    pub async fn with_next_lead_id(&self, ids: CallIds) -> Result<CallIds, StoreError> {
         let item = self.table.get(&self.keys().counter(Counter::Lead)).await?;
-        Ok(CallSequences {
+        Ok(CallIds {
             lead: Sequence::next(item.as_ref(), "lead")?,
-            ..numbers
+            ..ids
         })
     }
 }
 
 impl Writer {
-    /// Reserves ids for a call by additions, which cannot conflict. At most one write for a call with its event and one
-    /// for a new lead, in parallel.
+    /// Reserves the ids that a call with this link needs, by additions, which cannot conflict. At most one write for a
+    /// call with its event and one for a new lead, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be taken.
-    pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
+    pub async fn reserve_call_ids(&self, link: &Link) -> Result<CallIds, StoreError> {
         let [calls, leads] = [Counter::Call, Counter::Lead].map(|counter| self.keys().counter(counter));
-        let numbers = async {
+        let call_and_event = async {
             if *link == Link::Nobody {
+                // A call without a lead has no event.
                 let call = Sequence::reserve(&self.table, &calls, "call").await?;
                 return Ok([call, Sequence::Expect(0)]);
             }
@@ -74,18 +77,17 @@ impl Writer {
                 _ => Ok(Sequence::Expect(0)),
             }
         };
-        let ([call, event], lead) = tokio::try_join!(numbers, lead)?;
-        let spread = self.keys().spreads_calls();
-        Ok(CallSequences {
+        let ([call, event], lead) = tokio::try_join!(call_and_event, lead)?;
+        Ok(CallIds {
             call,
             event,
             lead,
-            spread,
+            is_spread: self.keys().spreads_calls(),
         })
     }
 
     /// Whether this process met a conflict at a counter of the call within the last seconds.
-    pub(super) fn are_contended(&self, link: &Link) -> bool {
+    pub(super) fn has_contended_counter(&self, link: &Link) -> bool {
         counters(link).any(|counter| self.reader.is_contended(counter))
     }
 
@@ -96,15 +98,14 @@ impl Writer {
 
     /// Adds the taking of ids that are not reserved to `transaction`. The event's id needs no condition, because the
     /// call's id in the same item has one.
-    pub(super) fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
+    pub(super) fn take_ids(&self, transaction: &mut Transaction, link: &Link, ids: CallIds) {
         let calls = self.keys().counter(Counter::Call);
-        numbers.call.take(transaction, calls.clone(), "call");
-        if *link != Link::Nobody && !numbers.call.is_reserved() {
+        ids.call.take(transaction, calls.clone(), "call");
+        if *link != Link::Nobody && !ids.call.is_reserved() {
             transaction.update(calls, "event", 1, Item::new(), Condition::Always);
         }
         if matches!(link, Link::New(_)) {
-            numbers
-                .lead
+            ids.lead
                 .take(transaction, self.keys().counter(Counter::Lead), "lead");
         }
     }
