@@ -36,6 +36,10 @@ pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: EventBatc
 async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
     let runs = batch.records().map(async |(record, instance, cause)| {
         let outcome = store.run_trigger(&instance, cause).await;
+        if let Err(error) = &outcome {
+            // Logged before the other runs end: the function may time out.
+            tracing::warn!(instance = instance.as_str(), fact = cause.label(), cause = %error, "a trigger is run again");
+        }
         (record, instance, cause, outcome)
     });
     let mut failed_records = Vec::new();
@@ -49,10 +53,7 @@ async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: EventBa
             Ok(true) => {
                 suspended.insert(instance);
             }
-            Err(error) => {
-                tracing::warn!(instance = instance.as_str(), fact = cause.label(), cause = %error, "a trigger is run again");
-                failed_records.push(record);
-            }
+            Err(_) => failed_records.push(record),
         }
     }
     let entries: Vec<_> = entries

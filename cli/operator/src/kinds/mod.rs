@@ -68,7 +68,7 @@ macro_rules! with_kind {
 #[cfg(feature = "fuzzing")]
 pub(crate) use with_kind;
 
-/// What an import notes of a line that is good by itself.
+/// An import's note of a valid line, to compare it with the other lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckedLine {
     pub kind: Kind,

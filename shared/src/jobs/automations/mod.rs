@@ -73,7 +73,7 @@ pub(crate) struct NextAction<'a> {
     action: &'a Action,
 }
 
-/// What a trigger's next action needs: the fact, the current records and the automations.
+/// Data for a trigger's next action: the fact, the current records and the automations.
 #[derive(Debug)]
 pub(crate) struct ActionContext {
     cause: Cause,

@@ -13,7 +13,7 @@ use super::{PERSON, betrayed, erase, exported, is_erased, stage, tend};
 use crate::delete_leads_id::delete;
 use crate::faults::{Calls, dying};
 
-/// What the last call of a process gets: it does not arrive, or is carried out without a response.
+/// Faults of the last call of a process: the call does not arrive, or its response is lost.
 const LAST: [Fault; 2] = [Fault::FailedBefore, Fault::FailedAfter];
 
 /// The person is not in a list, by id, or in an export.

@@ -86,8 +86,8 @@ impl Calls {
         self.0.lock().expect("no panic").len()
     }
 
-    /// How many of the calls a process lives through. Between two writes the table stays as it is, so the ordinary run
-    /// lets it die at each write and each sixth read, `EVERY_CASE=1` at each call. The last one lives through all.
+    /// The numbers of calls after which a process dies. Reads leave the table unchanged, so the ordinary run lets it die
+    /// at each write and each sixth read, `EVERY_CASE=1` at each call. With the last number it survives all calls.
     pub fn lives(&self) -> Vec<usize> {
         let calls = self.0.lock().expect("no panic");
         let reads = ["BatchGetItem", "GetItem", "Query", "Scan"];

@@ -75,7 +75,7 @@ fn attribute(archived: bool, block: u64, restricted: bool) -> String {
     name
 }
 
-/// What the number in an attribute of a rank counts.
+/// The leads that the number in an attribute of a rank counts.
 struct ParsedAttribute {
     archived: bool,
     /// Index of the block within the rank.
