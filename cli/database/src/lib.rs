@@ -3,6 +3,7 @@
 //! A crate of its own, because it is compiled with more optimisation than the rest of the command: its reading and writing of
 //! JSON is a part of every request.
 
+mod direct;
 mod large;
 mod operations;
 mod sweep;
@@ -11,9 +12,9 @@ mod testing;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use table::embedded::EmbeddedEngine;
+use table::embedded::{DirectRead, DirectlyRead, EmbeddedEngine};
 
 /// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
 /// elsewhere.
@@ -90,5 +91,10 @@ impl fmt::Debug for Database {
 impl EmbeddedEngine for Database {
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
         operations::answer(&self.engine, &self.writing, operation, body)
+    }
+
+    fn read(&self, table: &str, read: &DirectRead<'_>) -> Option<DirectlyRead> {
+        let _shared = self.writing.read().unwrap_or_else(PoisonError::into_inner);
+        direct::read(&self.engine, table, read)
     }
 }

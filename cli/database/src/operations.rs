@@ -1,6 +1,6 @@
 //! DynamoDB's JSON protocol for the database's typed calls.
 //!
-//! The engine's own HTTP server requires a TCP port, which would also be open to browsers.
+//! The engine's own HTTP server requires a TCP port, which would also be open to browsers, and cannot require a key.
 
 use std::sync::{PoisonError, RwLock};
 

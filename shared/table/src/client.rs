@@ -5,15 +5,19 @@
 //! All reads are strongly consistent: every acknowledged write is visible to later reads (C-12).
 
 use std::collections::HashMap;
+#[cfg(feature = "embedded")]
+use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
 use futures_util::future::try_join_all;
 
+#[cfg(feature = "embedded")]
+use crate::embedded::{DirectRead, EmbeddedEngine};
 use crate::error::StoreError;
 use crate::gate::{Gate, MAX_AHEAD};
-use crate::item::{self, Item, s};
+use crate::item::{self, Item};
 use crate::key::{Key, key_of};
 use crate::meter::{read, units, write};
 use crate::pages::{KeyRange, Order, PAGE, Page, Pages};
@@ -35,6 +39,9 @@ pub struct ReadTable {
     pub(crate) jitter: Jitter,
     /// Delays reads until the request's check has passed.
     gate: Option<Gate>,
+    /// An engine in this process, which reads without the SDK.
+    #[cfg(feature = "embedded")]
+    pub(crate) engine: Option<Arc<dyn EmbeddedEngine>>,
 }
 
 /// The table, to read and write.
@@ -76,7 +83,15 @@ impl ReadTable {
 
     /// Reads one item by key.
     pub async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
+        const OPERATION: &str = "GetItem";
         self.pass(1).await?;
+        #[cfg(feature = "embedded")]
+        if let Some(found) = self
+            .read_directly(OPERATION, DirectRead::Keys(&[key.attributes()]))
+            .await
+        {
+            return Ok(found.items.into_iter().next());
+        }
         let send = self
             .client
             .get_item()
@@ -85,7 +100,7 @@ impl ReadTable {
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send();
-        let output = read("GetItem", send, |output| units(output.consumed_capacity())).await?;
+        let output = read(OPERATION, send, |output| units(output.consumed_capacity())).await?;
         Ok(output.item)
     }
 
@@ -110,6 +125,10 @@ impl ReadTable {
     /// One attempt at a batch: the found items, and the keys that DynamoDB left unprocessed.
     async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
         const OPERATION: &str = "BatchGetItem";
+        #[cfg(feature = "embedded")]
+        if let Some(found) = self.read_directly(OPERATION, DirectRead::Keys(&keys)).await {
+            return Ok((found.items, Vec::new()));
+        }
         let request = KeysAndAttributes::builder()
             .set_keys(Some(keys))
             .consistent_read(true)
@@ -164,11 +183,28 @@ impl ReadTable {
 
     /// Reads up to `limit` items of a range in one call, regardless of the gate and of the range's own limit.
     async fn query_up_to(&self, limit: usize, span: KeyRange, order: Order) -> Result<Page, StoreError> {
+        const OPERATION: &str = "Query";
         // DynamoDB rejects empty ranges.
         if span.is_empty() {
             return Ok(Page::default());
         }
-        let mut request = self
+        let (condition, values) = span.condition();
+        #[cfg(feature = "embedded")]
+        {
+            let range = DirectRead::Range {
+                condition,
+                values: &values,
+                limit,
+                is_descending: order == Order::Descending,
+            };
+            if let Some(found) = self.read_directly(OPERATION, range).await {
+                return Ok(Page {
+                    items: found.items,
+                    more: found.more,
+                });
+            }
+        }
+        let send = self
             .client
             .query()
             .table_name(&self.name)
@@ -176,28 +212,10 @@ impl ReadTable {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .set_scan_index_forward((order == Order::Descending).then_some(false))
-            .expression_attribute_values(":pk", s(span.partition));
-        // DynamoDB allows one condition on the sort key. `BETWEEN` is inclusive, so the range starts at the smallest
-        // text greater than `after`.
-        let condition = match (span.after, span.through) {
-            (None, None) => "pk = :pk",
-            (Some(after), None) => {
-                request = request.expression_attribute_values(":after", s(after));
-                "pk = :pk AND sk > :after"
-            }
-            (None, Some(through)) => {
-                request = request.expression_attribute_values(":through", s(through));
-                "pk = :pk AND sk <= :through"
-            }
-            (Some(after), Some(through)) => {
-                request = request
-                    .expression_attribute_values(":after", s(after + "\0"))
-                    .expression_attribute_values(":through", s(through));
-                "pk = :pk AND sk BETWEEN :after AND :through"
-            }
-        };
-        let send = request.key_condition_expression(condition).send();
-        let output = read("Query", send, |output| units(output.consumed_capacity())).await?;
+            .key_condition_expression(condition)
+            .set_expression_attribute_values(Some(values))
+            .send();
+        let output = read(OPERATION, send, |output| units(output.consumed_capacity())).await?;
         let more = output.last_evaluated_key.is_some_and(|key| !key.is_empty());
         Ok(Page {
             items: output.items.unwrap_or_default(),
@@ -246,8 +264,20 @@ impl Table {
                 name,
                 jitter,
                 gate,
+                #[cfg(feature = "embedded")]
+                engine: None,
             },
             contested: ContestedSums::default(),
+        }
+    }
+
+    /// Replaces the client. It executes all calls, also those that an engine in this process would read without it.
+    #[cfg(feature = "testing")]
+    pub(crate) fn set_client(&mut self, client: Client) {
+        self.reads.client = client;
+        #[cfg(feature = "embedded")]
+        {
+            self.reads.engine = None;
         }
     }
 

@@ -136,6 +136,23 @@ where
     metered(send, units, call).map_err(move |cause| StoreError::unavailable(operation, &cause))
 }
 
+/// Executes a read of an engine in this process and counts it, unless the engine does not support it.
+#[cfg(feature = "embedded")]
+pub(crate) async fn read_if_supported<O>(
+    operation: &'static str,
+    work: impl Future<Output = Option<O>>,
+    units: impl FnOnce(&O) -> f64,
+) -> Option<O> {
+    let begun = begin();
+    let output = work.await?;
+    begun.ended(TableCall {
+        operation,
+        read_units: units(&output),
+        write_units: 0.0,
+    });
+    Some(output)
+}
+
 /// Sends a write and counts it. The caller maps its error.
 pub(crate) fn write<O, E>(
     operation: &'static str,

@@ -61,6 +61,24 @@ impl KeyRange {
         partitions.into_iter().map(range).collect()
     }
 
+    /// The key condition of a query, and its values.
+    pub(crate) fn condition(self) -> (&'static str, Item) {
+        // DynamoDB allows one condition on the sort key. `BETWEEN` is inclusive, so the range starts at the smallest
+        // text greater than `after`.
+        let (condition, bounds) = match (self.after, self.through) {
+            (None, None) => ("pk = :pk", vec![]),
+            (Some(after), None) => ("pk = :pk AND sk > :after", vec![(":after", after)]),
+            (None, Some(through)) => ("pk = :pk AND sk <= :through", vec![(":through", through)]),
+            (Some(after), Some(through)) => (
+                "pk = :pk AND sk BETWEEN :after AND :through",
+                vec![(":after", after + "\0"), (":through", through)],
+            ),
+        };
+        let values = bounds.into_iter().chain([(":pk", self.partition)]);
+        let values = values.map(|(name, value)| (name.to_owned(), item::s(value)));
+        (condition, values.collect())
+    }
+
     /// Whether the range is empty, as after a page that ended with its last item.
     pub(crate) fn is_empty(&self) -> bool {
         self.after

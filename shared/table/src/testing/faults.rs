@@ -141,7 +141,7 @@ impl Table {
             .interceptor(Injector { plan, found })
             .build();
         // Writes use this client too.
-        self.reads.client = Client::from_conf(config);
+        self.set_client(Client::from_conf(config));
         self
     }
 }

@@ -203,7 +203,7 @@ impl Table {
             .to_builder()
             .http_client(Recorder { tape, inner })
             .interceptor(stopwatch);
-        self.reads.client = Client::from_conf(config.build());
+        self.set_client(Client::from_conf(config.build()));
         self
     }
 }

@@ -34,7 +34,7 @@ impl Table {
         let mut timed = Self::in_process(Timed(engine), PROMPT, (table, jitter));
         let quota = RetryPartition::custom("process").build();
         let config = timed.reads().client.config().to_builder().retry_partition(quota);
-        timed.reads.client = Client::from_conf(config.build());
+        timed.set_client(Client::from_conf(config.build()));
         timed
     }
 }
