@@ -5,6 +5,7 @@
 //! daily counts locate it if skipping would cost more.
 
 use super::days::RangeDays;
+use super::hit::Hit;
 use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::locate::Offset;
 use super::rank::DayStart;
@@ -171,8 +172,8 @@ impl Writer {
         };
         let page = if let Some(hits) = ReadBudget::in_time(self.search_hits(asked, &fresh, size)).await? {
             let hits = hits.into_iter().filter(|hit| bounds.contain(&hit.place));
-            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-            hits.skip(skip).take(request.limit.into()).collect()
+            let page = hits.skip(usize::try_from(skip).unwrap_or(usize::MAX));
+            page.take(request.limit.into()).filter_map(Hit::entry).collect()
         } else {
             let plan = match asked.sight.only_list(request, column) {
                 Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),

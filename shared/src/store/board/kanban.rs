@@ -5,11 +5,12 @@
 //! dates. A search uses items of words if it has few hits. For other requests, every visible entry is read once and
 //! counted, columns in parallel, within the instance's budget of units and time (C-86).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::days::RangeDays;
+use super::hit::{Hit, admitted};
 use super::lists::QueryPlan;
 use super::search::ScanSize;
 use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
@@ -19,11 +20,10 @@ use crate::funnel::{Column, Funnel};
 use crate::store::Writer;
 use crate::store::budget::ReadBudget;
 use crate::store::key::BoardList;
-use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
 use crate::store::page_cursor::PageCursor;
+use table::Pages;
 use table::StoreError;
-use table::{Pages, key_of};
 
 /// Maximum columns, and lists of a column, that are read in parallel.
 pub const CONCURRENCY: usize = 50;
@@ -129,7 +129,7 @@ impl Writer {
         };
         let (page, unclear_sum) = tokio::try_join!(scan.page(0, limit), unclear_sum)?;
         if page.len() < limit {
-            return Ok(EntrySum::of(page).column(column));
+            return Ok(whole_column(column, page));
         }
         sum.add(unclear_sum);
         Ok(column_of(column, sum, page))
@@ -152,7 +152,7 @@ impl Writer {
         let (page, sum) = tokio::try_join!(scan.page(0, limit), sum)?;
         if page.len() < limit {
             // A page that is not full contains all requested opportunities.
-            return Ok(EntrySum::of(page).column(column));
+            return Ok(whole_column(column, page));
         }
         Ok(column_of(column, sum, page))
     }
@@ -196,7 +196,7 @@ impl Writer {
             .buffer_unordered(CONCURRENCY)
             .try_collect()
             .await?;
-        let mut all = EntrySum::default();
+        let mut all = HitSum::default();
         for sum in sums {
             all.count += sum.count;
             all.cents += sum.cents;
@@ -214,27 +214,14 @@ impl Writer {
         asked: &Asked<'_>,
         fresh: &Fresh,
         list: BoardList,
-    ) -> Result<EntrySum, StoreError> {
+    ) -> Result<HitSum, StoreError> {
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
-        let mut sum = EntrySum::default();
+        let mut sum = HitSum::default();
         let mut pages = Pages::of(bounds.span(&self.reader, list));
         let read = |span| asked.budget.query(&self.reader.table, span);
         while let Some(page) = pages.next_with(read).await? {
-            if !fresh.is_empty() {
-                let mut leads = BTreeSet::new();
-                for item in &page.items {
-                    leads.extend(fresh.lacks(&OpportunitySnapshot::read(item)?));
-                }
-                fresh.read(&self.reader, &asked.budget, leads).await?;
-            }
-            for item in &page.items {
-                let mut card = OpportunitySnapshot::read(item)?;
-                fresh.apply(&mut card);
-                let place = key_of(item)?.sk;
-                if asked.admits(&card) {
-                    let card = Box::new(card);
-                    sum.add(Entry { place, card }, usize::from(asked.request.limit));
-                }
+            for hit in admitted(&self.reader, asked, fresh, page.items).await? {
+                sum.add(hit, usize::from(asked.request.limit));
             }
         }
         Ok(sum)
@@ -254,49 +241,53 @@ fn column_of(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
     }
 }
 
-/// Number and value of the requested entries of a list, and the newest of them.
-#[derive(Debug, Default)]
-struct EntrySum {
-    count: u64,
-    cents: i128,
-    newest: Vec<Entry>,
+/// A column whose requested opportunities are all in the page.
+fn whole_column(column: &Column, page: Vec<Entry>) -> ColumnSnapshots {
+    let cents = page
+        .iter()
+        .map(|entry| i128::from(entry.card.opportunity.value.get()));
+    let cents = cents.sum();
+    column_of(column, Sum { count: 0, cents }, page)
 }
 
-impl EntrySum {
-    /// The sum of these entries, all of which are shown.
-    fn of(entries: Vec<Entry>) -> Self {
-        let limit = entries.len();
-        let mut sum = Self::default();
-        for entry in entries {
-            sum.add(entry, limit);
-        }
-        sum
-    }
+/// Number and value of the requested entries of a list, and the newest of them.
+#[derive(Debug, Default)]
+struct HitSum {
+    count: u64,
+    cents: i128,
+    newest: Vec<Hit>,
+}
 
+impl HitSum {
     fn column(self, column: &Column) -> ColumnSnapshots {
         ColumnSnapshots {
             column: column.clone(),
             count: self.count,
             cents: self.cents,
-            cards: self.newest.into_iter().map(|entry| *entry.card).collect(),
+            cards: self
+                .newest
+                .into_iter()
+                .filter_map(Hit::entry)
+                .map(|entry| *entry.card)
+                .collect(),
         }
     }
 
-    /// Counts an entry, and keeps it if fewer than `limit` are kept. Entries are added newest first.
-    fn add(&mut self, entry: Entry, limit: usize) {
+    /// Counts a hit, and keeps it if fewer than `limit` are kept. Hits are added newest first.
+    fn add(&mut self, hit: Hit, limit: usize) {
         self.count += 1;
-        self.cents += i128::from(entry.card.opportunity.value.get());
+        self.cents += i128::from(hit.opportunity.value.get());
         if self.newest.len() < limit {
-            self.newest.push(entry);
+            self.newest.push(hit);
         }
     }
 }
 
 /// The columns with the counts of the hits of a search, which are sorted newest first. Each shows its first `limit`.
-fn columns_of_hits(columns: Vec<&Column>, hits: Vec<Entry>, limit: usize) -> Vec<ColumnSnapshots> {
-    let mut sums = BTreeMap::<_, EntrySum>::new();
+fn columns_of_hits(columns: Vec<&Column>, hits: Vec<Hit>, limit: usize) -> Vec<ColumnSnapshots> {
+    let mut sums = BTreeMap::<_, HitSum>::new();
     for hit in hits {
-        let sum = sums.entry(hit.card.opportunity.crm_column).or_default();
+        let sum = sums.entry(hit.opportunity.crm_column).or_default();
         sum.add(hit, limit);
     }
     let columns = columns.into_iter();
@@ -307,5 +298,5 @@ fn columns_of_hits(columns: Vec<&Column>, hits: Vec<Entry>, limit: usize) -> Vec
 
 /// A column without opportunities.
 pub fn empty(column: &Column) -> ColumnSnapshots {
-    EntrySum::default().column(column)
+    HitSum::default().column(column)
 }

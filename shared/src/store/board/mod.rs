@@ -12,6 +12,7 @@ mod column;
 mod column_totals;
 mod day_sums;
 mod days;
+mod hit;
 mod kanban;
 mod lists;
 mod locate;
@@ -30,7 +31,8 @@ use super::prefetch_cache::PrefetchHint;
 use super::{CallerId, Reader, Writer};
 use crate::funnel::{Column, Funnel};
 use crate::ids::{ColumnId, FunnelId, UserId};
-use crate::opportunity::{Filter, Opportunity, Status};
+use crate::lead::Lead;
+use crate::opportunity::{Filter, Opportunity, SearchBy, Status};
 use crate::viewer::Viewer;
 use table::StoreError;
 
@@ -245,8 +247,13 @@ impl Asked<'_> {
     }
 
     /// Whether an opportunity is requested, visible and passes the filter.
-    fn admits(&self, card: &OpportunitySnapshot) -> bool {
-        self.takes(&BoardClass::of(&card.opportunity))
-            && self.filter.admits(&card.opportunity, card.lead.as_ref())
+    fn admits(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {
+        self.takes(&BoardClass::of(opportunity)) && self.filter.admits(opportunity, lead)
+    }
+
+    /// Whether the filter compares the copy of the lead.
+    fn compares_leads(&self) -> bool {
+        let search = self.filter.search.as_ref();
+        search.is_some_and(|search| search.by == SearchBy::Lead)
     }
 }

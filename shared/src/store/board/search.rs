@@ -11,12 +11,11 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
 use super::Asked;
-use super::walk::Entry;
+use super::hit::{Hit, admitted};
 use crate::ids::{LeadId, OpportunityId};
 use crate::opportunity::{Search, SearchBy};
 use crate::store::Writer;
 use crate::store::key::{self, BATCH};
-use crate::store::opportunities::OpportunityRecord;
 use crate::store::opportunities::fresh::Fresh;
 use crate::words::{KeySpan, WordSearch};
 use table::item::{self, Item};
@@ -74,7 +73,7 @@ impl Writer {
         asked: &Asked<'_>,
         fresh: &Fresh,
         size: ScanSize,
-    ) -> Result<Option<Vec<Entry>>, StoreError> {
+    ) -> Result<Option<Vec<Hit>>, StoreError> {
         let Some(Search { by, term }) = &asked.filter.search else {
             return Ok(None);
         };
@@ -86,7 +85,7 @@ impl Writer {
             SearchBy::Opportunity => self.titled(asked, term, size.most_hits(1)).await?,
         };
         match found {
-            Some(found) => self.admitted(asked, fresh, &found).await.map(Some),
+            Some(found) => self.newest_admitted(asked, fresh, &found).await.map(Some),
             None => Ok(None),
         }
     }
@@ -206,12 +205,12 @@ impl Writer {
     }
 
     /// The requested and visible opportunities among these, newest first.
-    async fn admitted(
+    async fn newest_admitted(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         found: &BTreeSet<OpportunityId>,
-    ) -> Result<Vec<Entry>, StoreError> {
+    ) -> Result<Vec<Hit>, StoreError> {
         let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
         let batches: Vec<_> = found
             .chunks(BATCH)
@@ -219,22 +218,9 @@ impl Writer {
             .collect();
         let batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
         let batches: Vec<_> = batches.try_collect().await?;
-        let cards = batches.into_iter().flat_map(HashMap::into_values);
-        let cards = cards.filter_map(|item| table::readable(item, OpportunityRecord::decode));
-        let mut cards: Vec<_> = cards.map(|record| record.value).collect();
-        cards.retain(|card| asked.request.covers(&card.opportunity));
-        let leads = cards.iter().filter_map(|card| fresh.lacks(card)).collect();
-        fresh.read(&self.reader, &asked.budget, leads).await?;
-        for card in &mut cards {
-            fresh.apply(card);
-        }
-        cards.retain(|card| asked.admits(card));
-        let entries = cards.into_iter().map(|card| Entry {
-            place: key::place(card.opportunity.create_date, card.opportunity.id),
-            card: Box::new(card),
-        });
-        let mut entries: Vec<_> = entries.collect();
-        entries.sort_unstable_by(|a, b| a.place.cmp(&b.place));
-        Ok(entries)
+        let items = batches.into_iter().flat_map(HashMap::into_values);
+        let mut hits = admitted(&self.reader, asked, fresh, items).await?;
+        hits.sort_unstable_by(|a, b| a.place.cmp(&b.place));
+        Ok(hits)
     }
 }

@@ -152,11 +152,12 @@ impl<'a> BoardScan<'a> {
                 break;
             };
             // The filter compares the lead, so a stale copy is replaced before.
-            if let Some(lead) = self.fresh.lacks(&entry.card) {
+            if let Some(lead) = self.fresh.lacks(&entry.card.opportunity) {
                 self.read_leads(lead).await?;
             }
             self.fresh.apply(&mut entry.card);
-            if !self.asked.admits(&entry.card) {
+            let card = &entry.card;
+            if !self.asked.admits(&card.opportunity, card.lead.as_ref()) {
                 continue;
             }
             if skip > 0 {
@@ -173,7 +174,7 @@ impl<'a> BoardScan<'a> {
         let leads = self
             .lists
             .buffered()
-            .filter_map(|entry| self.fresh.lacks(&entry.card));
+            .filter_map(|entry| self.fresh.lacks(&entry.card.opportunity));
         let leads = leads.chain([lead]).collect();
         self.fresh.read(self.reader, &self.asked.budget, leads).await
     }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::OpportunitySnapshot;
 use crate::ids::LeadId;
+use crate::opportunity::Opportunity;
 use crate::store::Reader;
 use crate::store::budget::ReadBudget;
 use crate::store::leads::LeadRecord;
@@ -53,14 +54,9 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Whether no lead is marked, so that no copy is stale.
-    pub fn is_empty(&self) -> bool {
-        self.markers.is_empty()
-    }
-
-    /// The lead of a snapshot, if it is marked and was not read yet.
-    pub fn lacks(&self, card: &OpportunitySnapshot) -> Option<LeadId> {
-        let lead = card.opportunity.lead_id;
+    /// The lead of an opportunity, if it is marked and was not read yet.
+    pub fn lacks(&self, opportunity: &Opportunity) -> Option<LeadId> {
+        let lead = opportunity.lead_id;
         lead.filter(|lead| self.markers.covers(*lead) && !self.records().contains_key(lead))
     }
 

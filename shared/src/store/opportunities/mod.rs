@@ -36,13 +36,13 @@ pub use create::{Created, PrefetchedCreation};
 pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpportunities};
 pub use update::{PrefetchedUpdate, Updated};
 
-const KIND: &str = "opportunity";
+pub(super) const KIND: &str = "opportunity";
 /// Maximum words of a title with items of their own. An opportunity with more words is also in a list that every search
 /// reads.
 const MAX_WORDS: usize = 16;
 /// Attribute with the snapshot as JSON, in record and entries. JSON text decodes fastest, and pages read hundreds of
 /// entries.
-const CARD: &str = "card";
+pub(super) const CARD: &str = "card";
 
 /// An opportunity with the copies of its lead and company that responses embed.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,96 @@
+//! An opportunity with its copies of lead and company undecoded. Boards count thousands of opportunities and show few;
+//! decoding the copies takes most of the time, and only a search by lead compares them.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::Asked;
+use super::walk::Entry;
+use crate::ids::LeadId;
+use crate::opportunity::Opportunity;
+use crate::store::Reader;
+use crate::store::key;
+use crate::store::opportunities::fresh::Fresh;
+use crate::store::opportunities::{CARD, KIND, OpportunitySnapshot};
+use table::StoreError;
+use table::item::{self, Item};
+
+/// An opportunity that may be counted or shown.
+#[derive(Debug)]
+pub struct Hit {
+    /// The sort key in lists.
+    pub place: String,
+    pub opportunity: Opportunity,
+    /// A record or a list entry with the whole snapshot.
+    item: Item,
+}
+
+/// The part of a snapshot's JSON text that is decoded.
+#[derive(Deserialize)]
+struct OpportunityText {
+    #[serde(rename = "o")]
+    opportunity: Opportunity,
+}
+
+impl Hit {
+    /// Decodes the opportunity of a record or a list entry.
+    pub fn read(item: Item) -> Result<Self, StoreError> {
+        let OpportunityText { opportunity } = item::need_json(KIND, &item, CARD)?;
+        Ok(Self {
+            place: key::place(opportunity.create_date, opportunity.id),
+            opportunity,
+            item,
+        })
+    }
+
+    /// Decodes the copies too. `None`, logged and counted, if they cannot be read. The caller replaces stale copies.
+    pub fn entry(self) -> Option<Entry> {
+        let card = table::readable(self.item, |item| OpportunitySnapshot::read(&item))?;
+        Some(Entry {
+            place: self.place,
+            card: Box::new(card),
+        })
+    }
+
+    /// Whether it is requested, visible and passes the filter. `fresh` contains its lead if a search compares leads.
+    fn is_admitted(&self, asked: &Asked<'_>, fresh: &Fresh) -> Result<bool, StoreError> {
+        if !asked.compares_leads() {
+            return Ok(asked.admits(&self.opportunity, None));
+        }
+        let mut snapshot = OpportunitySnapshot::read(&self.item)?;
+        fresh.apply(&mut snapshot);
+        Ok(asked.admits(&snapshot.opportunity, snapshot.lead.as_ref()))
+    }
+}
+
+/// The opportunities of these items that are requested, visible and pass the filter, in the order of the items. Reads
+/// the current leads of stale copies if a search compares leads.
+pub async fn admitted(
+    reader: &Reader,
+    asked: &Asked<'_>,
+    fresh: &Fresh,
+    items: impl IntoIterator<Item = Item>,
+) -> Result<Vec<Hit>, StoreError> {
+    let hits = items
+        .into_iter()
+        .filter_map(|item| table::readable(item, Hit::read));
+    let hits: Vec<_> = hits
+        .filter(|hit| asked.request.covers(&hit.opportunity))
+        .collect();
+    if asked.compares_leads() {
+        let leads = hits.iter().filter_map(|hit| fresh.lacks(&hit.opportunity));
+        let leads: BTreeSet<LeadId> = leads.collect();
+        fresh.read(reader, &asked.budget, leads).await?;
+    }
+    let mut admitted = Vec::with_capacity(hits.len());
+    for hit in hits {
+        match hit.is_admitted(asked, fresh) {
+            Ok(true) => admitted.push(hit),
+            Ok(false) => {}
+            // Logs and counts the unreadable copy.
+            Err(_) => drop(hit.entry()),
+        }
+    }
+    Ok(admitted)
+}
