@@ -134,15 +134,19 @@ impl WordSearch {
             return Vec::new();
         };
         let phone = Phone::of(digits);
-        let exact = phone.as_ref().map(Phone::digits);
-        let twin = phone.as_ref().and_then(Phone::twin);
         let mut spans = BTreeSet::new();
         if digits.len() >= MIN_ENDING {
-            // Keys are reversed numbers, so a prefix of keys is the end of numbers. It includes the whole number.
+            // Keys are reversed numbers, so this prefix selects all numbers that end with the digits. This includes the
+            // normal form of the term, because it only adds the country code at the front.
             spans.insert(KeySpan::Prefix(reversed(digits)));
         } else {
+            // Too few digits for a search by ending: only the whole number matches.
+            let exact = phone.as_ref().map(Phone::digits);
             spans.extend(exact.map(reversed).map(KeySpan::Key));
         }
+        // A record may contain a mobile number in the other form, with or without its ninth digit. Its only key is then
+        // the reversed other form.
+        let twin = phone.as_ref().and_then(Phone::twin);
         spans.extend(twin.map(reversed).map(KeySpan::Key));
         spans.into_iter().collect()
     }

@@ -6,7 +6,8 @@
 //!
 //! The query's first reads run concurrently with the check, through a [`Reader`] that cannot write. Their result
 //! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for a
-//! caller that this process accepted recently. For any other caller they wait (C-86).
+//! caller that this process accepted recently. For any other caller they wait (C-86). So a revoked credential reads at
+//! most one page in each process.
 
 mod credentials;
 mod form;

@@ -51,7 +51,8 @@ pub trait Factual: Entity {
     /// The fact of the write that gave the record this version.
     fn cause(&self, version: u64) -> Cause;
 
-    /// The moments of a write that replaces `before` with `self`.
+    /// The kinds of change that a write makes, such as `Updated`. The write replaces `before` with `self`, or creates
+    /// `self` if `before` is `None`.
     fn moments(&self, before: Option<&Self>) -> Vec<Moment>;
 
     /// The values that filters compare.
@@ -59,11 +60,12 @@ pub trait Factual: Entity {
 }
 
 impl Writer {
-    /// Returns the writes that replace the stored record, or add it if there is none, with its derived items and the
-    /// outbox entry of its facts. Their condition is that the stored version is unchanged.
+    /// Returns the writes that replace `stored` with `record`, or add `record` if `stored` is `None`. They include the
+    /// derived items of `record` and, if active automations watch events of this write, one outbox entry with these. The
+    /// transaction requires that the stored version is unchanged, or that no record exists if `stored` is `None`.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] if it cannot be encoded.
+    /// [`StoreError::Unstorable`] if `record` cannot be encoded.
     pub fn put_record<E: Factual>(
         &self,
         record: &Stored<E>,

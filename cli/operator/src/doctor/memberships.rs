@@ -20,7 +20,8 @@ use table::{Condition, Key, StoreError, Transaction};
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
-    /// Compares the memberships in valid credentials. Does nothing in the first format, in which they carry none.
+    /// Compares the memberships in valid credentials with the users' records, and reports or repairs differences. Does
+    /// nothing in the first format: there the directory has the memberships (`standings`), and credentials have none.
     pub(super) async fn check_memberships(&mut self) -> Result<()> {
         let operator = self.operator;
         let stored = operator.stored_directory().await?;
@@ -30,6 +31,7 @@ impl Doctor<'_> {
         }
         let mut keyring = Keyring::default();
         keyring.load(operator, stored.version).await?;
+        // The user of each credential, and the key of the item with its membership.
         let credentials: Vec<_> = keyring.all().collect();
         for batch in credentials.chunks(BATCH) {
             let user_keys = batch.iter().map(|(user, _)| operator.keys().user(*user));
@@ -37,19 +39,23 @@ impl Doctor<'_> {
             let found = operator.reads().get_many(keys).await?;
             for (user, key) in batch {
                 let record = found.get(&operator.keys().user(*user));
+                // Other checks report missing and unreadable items.
                 let Ok(Some((credential, membership))) = decode_both(*user, found.get(key), record) else {
                     continue;
                 };
-                // Only a repair adds a missing membership.
-                let seems_wrong = match credential.standing {
+                // A missing membership is no fault, but a repair adds it.
+                let needs_check = match credential.standing {
                     Some(carried) => carried != membership,
                     None => self.repair,
                 };
-                if seems_wrong {
+                if needs_check {
+                    // Reports name a credential by its entry in the list of credentials, which has another key.
                     let entry = operator.keys().credential(credential.kind, &credential.id);
-                    let directory = operator.keys().directory();
-                    let check = async |directory: &Item| check(operator, directory, *user, key).await;
-                    self.recheck(&entry, &directory, check).await?;
+                    let directory_key = operator.keys().directory();
+                    let check_again = async |directory: &Item| check(operator, directory, *user, key).await;
+                    // The batch may be out of date. This reads the credential and the user's record again while the
+                    // directory stays unchanged, and then reports or repairs.
+                    self.recheck(&entry, &directory_key, check_again).await?;
                 }
             }
         }

@@ -68,6 +68,7 @@ pub fn custom(value: &Value) -> Result<(), Requirement> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         Value::String(text) if fits(text, MAX_TEXT) => Ok(()),
+        // A double cannot hold this number exactly, so the JSON parser replaced it by an object with its literal.
         Value::Object(_) if inexact(value).is_some() => Err(MUST_BE_TEXT),
         _ => Err("must be text of at most 10000 characters, a number, a boolean or null"),
     }

@@ -73,9 +73,9 @@ impl Zone {
 
     /// The first instant after the gap that contains a local time.
     fn after_gap(self, local: NaiveDateTime) -> DateTime<Utc> {
-        GapInfo::new(&local, &self.0)
-            .and_then(|gap| gap.end)
-            .map_or_else(|| local.and_utc(), |end| end.to_utc())
+        let end = GapInfo::new(&local, &self.0).and_then(|gap| gap.end);
+        // The callers pass local times in a gap, and a gap has an end. The fallback only avoids a panic.
+        end.map_or_else(|| local.and_utc(), |end| end.to_utc())
     }
 }
 

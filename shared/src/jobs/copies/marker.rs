@@ -1,4 +1,4 @@
-//! Stale markers as background work reads them.
+//! Stale markers as background work reads them. A stale marker records that the copies of a lead may be stale.
 
 use crate::ids::LeadId;
 use crate::jobs::counters;
@@ -9,6 +9,8 @@ use crate::time::Timestamp;
 use table::item::{self, Item, n};
 use table::{AttributeValue, Condition, StoreError, Transaction, key_of};
 
+/// The kind in errors. The partition of the markers has the same name.
+const KIND: &str = "notice";
 /// Version of the marker whose copies are written, and the time in Unix seconds.
 pub(super) const WRITTEN: &str = "written";
 pub(super) const SINCE: &str = "since";
@@ -34,20 +36,25 @@ pub(super) struct StaleMarker {
 }
 
 impl StaleMarker {
+    /// Decodes a marker. Every marker has a lead and a version; other numbers are 0 if absent.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the lead or the version is absent, or an attribute is not a number.
     pub fn read(item: &Item) -> Result<Self, StoreError> {
         let key = key_of(item)?;
-        let number = |name| item::number("notice", item, name);
-        let lead = key::stale_marker_lead(&key).ok_or_else(|| item::corrupt("notice", "it names no lead"))?;
-        let version = number("v")?;
+        let lead =
+            key::stale_marker_lead(&key).ok_or_else(|| item::corrupt(KIND, "its key names no lead"))?;
+        let number_or_zero = |name| item::number(KIND, item, name);
+        let version = number_or_zero("v")?;
         if version == 0 {
-            return Err(item::corrupt("notice", "it has no version"));
+            return Err(item::corrupt(KIND, "it has no version"));
         }
         Ok(Self {
             lead,
             version,
-            written: number(WRITTEN)?,
-            since: number(SINCE)?,
-            stuck: number(STUCK)?,
+            written: number_or_zero(WRITTEN)?,
+            since: number_or_zero(SINCE)?,
+            stuck: number_or_zero(STUCK)?,
             deleted: item.contains_key(DELETED),
             set: item.get(SET).cloned(),
             key,
@@ -96,7 +103,7 @@ pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
 /// Markers of earlier builds do not contain the time.
 pub(super) fn note_age(markers: &[Item], now: Timestamp) {
     let deleted = markers.iter().filter(|marker| marker.contains_key(DELETED));
-    let marked = deleted.filter_map(|marker| item::number("notice", marker, MARKED_AT).ok());
+    let marked = deleted.filter_map(|marker| item::number(KIND, marker, MARKED_AT).ok());
     let Some(oldest) = marked.filter(|at| *at > 0).min() else {
         return;
     };

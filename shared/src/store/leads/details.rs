@@ -2,7 +2,8 @@
 //! links of opportunities write or check, stays small.
 //!
 //! Record and details contain the same digest, and change in one transaction. A reader that finds different digests reads
-//! both again. A change of other fields needs no details, and leaves them as they are.
+//! both again. A change of other fields needs no details, and leaves them as they are. Only a [`WholeLead`], a record
+//! with its custom fields, is changed by a client's fields.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;

@@ -7,6 +7,9 @@
 //! A marker's key names its lead, so an otherwise unreadable marker is still valid. A reader reads at most
 //! [`MAX_READ`] markers. If there are more, it treats every lead after the last one as marked and reads the leads
 //! that it shows.
+//!
+//! A lead to which no opportunity was ever linked contains a note of that, and a request that changes its fields sets no
+//! marker. Calls and bookings do not read the lead, so they always set one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

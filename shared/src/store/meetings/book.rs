@@ -2,6 +2,9 @@
 //! condition that the checked days are unchanged (C-53 to C-55).
 //!
 //! A conflict returns the current day item, so the retry needs no further read. A rejected booking writes nothing.
+//!
+//! A public request reads no meeting, except the one that it names to move it, and the one that an equal request booked.
+//! It changes the first only with the meeting's reschedule key.
 
 mod attempt;
 mod start;

@@ -175,11 +175,11 @@ fn day_of(time: Timestamp) -> Day {
     Zone::UTC.day_of(time)
 }
 
-/// The UTC month and day of a moment, in the form of a month's count.
+/// The UTC month of a moment, as `YYYY-MM`, and its day of the month, as `DD`.
 fn month_and_day(time: Timestamp) -> (String, String) {
-    let day = day_of(time).to_string();
-    let (month, day) = day.split_at_checked(7).unwrap_or((&day, ""));
-    (month.to_owned(), day.trim_start_matches('-').to_owned())
+    let date = day_of(time).to_string();
+    let (month, day) = date.rsplit_once('-').unwrap_or((&date, ""));
+    (month.to_owned(), day.to_owned())
 }
 
 #[cfg(test)]

@@ -30,16 +30,18 @@ const WORTH_COUNTING: i64 = 1000;
 const CONCURRENCY: usize = 16;
 
 impl Reader {
-    /// Number of complete blocks, which is also the first block that is not complete, because new leads may take its
-    /// ids.
+    /// Number of complete blocks. Blocks are numbered from 0, so this is also the number of the first incomplete block.
     ///
-    /// The last full block does not count as complete either. DynamoDB makes the items of a transaction visible one
-    /// after another, so an entry may appear after the counter that its transaction incremented. The next 256 ids take
-    /// longer than this.
+    /// A block is complete once all ids of the next block are taken too. DynamoDB makes the items of a transaction
+    /// visible one after another, so an entry may appear after the counter that its transaction incremented. This delay
+    /// is shorter than the time in which 256 further ids are taken, so all entries of a complete block are visible.
     pub async fn complete_blocks(&self) -> Result<u64, StoreError> {
         let counter = self.table.get(&self.keys().counter(Counter::Lead)).await?;
         let last = item::number("counter", &counter.unwrap_or_default(), "lead")?;
-        Ok(((last + 1) / BLOCK).saturating_sub(1))
+        let next_id = last + 1;
+        let full_blocks = next_id / BLOCK;
+        // The last full block is not complete yet.
+        Ok(full_blocks.saturating_sub(1))
     }
 
     /// The counted ranks of a list whose numbers differ from its entries. Reads the list.
