@@ -1,4 +1,5 @@
-//! Reads without DynamoDB's JSON protocol, in the types of the engine.
+//! Reads without DynamoDB's JSON protocol, in the types of the engine. `funil serve` and most tests read so; the test
+//! below requires the same results and costs as through the SDK.
 
 use std::collections::HashMap;
 

@@ -6,7 +6,6 @@
 //!
 //! Requires the feature `embedded`, which no function enables.
 
-use std::fmt;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
@@ -20,54 +19,11 @@ use aws_smithy_types::body::SdkBody;
 
 use crate::client::{ReadTable, Table};
 use crate::connection::PATIENT;
-use crate::item::Item;
 use crate::meter::read_if_supported;
 use crate::retry::Jitter;
 
+pub use crate::engine::{DirectRead, DirectlyRead, EmbeddedEngine};
 pub use crate::large::MAX_EMBEDDED_WRITES;
-
-/// An engine that implements DynamoDB's JSON protocol.
-pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
-    /// Handles one call, such as `GetItem`, and returns status and body. Blocks while the engine works. A transaction
-    /// that deletes nothing may have up to [`MAX_EMBEDDED_WRITES`] writes.
-    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
-
-    /// Executes a strongly consistent read and blocks meanwhile. `None` if the engine cannot, or if the read fails or is
-    /// incomplete: [`Self::answer`] then gets it as a call and returns the error.
-    fn read(&self, table: &str, read: &DirectRead<'_>) -> Option<DirectlyRead> {
-        let _ = (table, read);
-        None
-    }
-}
-
-/// A read without DynamoDB's JSON protocol.
-#[derive(Debug)]
-pub enum DirectRead<'r> {
-    /// The items with these keys, at most 100.
-    Keys(&'r [Item]),
-    /// Items of one partition, in the order of their sort keys.
-    Range {
-        /// The key condition.
-        condition: &'r str,
-        /// The values of the condition.
-        values: &'r Item,
-        /// Maximum number of items.
-        limit: usize,
-        /// Whether to read from the end.
-        is_descending: bool,
-    },
-}
-
-/// Result of a [`DirectRead`].
-#[derive(Debug)]
-pub struct DirectlyRead {
-    /// The items found.
-    pub items: Vec<Item>,
-    /// Whether the range may contain more items.
-    pub more: bool,
-    /// Read units that DynamoDB would bill.
-    pub units: f64,
-}
 
 impl ReadTable {
     /// Reads without the SDK, if the engine is in this process and supports this read.

@@ -12,6 +12,8 @@ mod condition;
 mod connection;
 #[cfg(feature = "embedded")]
 pub mod embedded;
+#[cfg(feature = "embedded")]
+mod engine;
 mod error;
 mod gate;
 pub mod item;
@@ -33,6 +35,7 @@ mod spread;
 pub mod testing;
 mod transaction;
 pub mod unknown;
+mod write;
 
 pub use aws_sdk_dynamodb::types::AttributeValue;
 

@@ -47,6 +47,13 @@ async fn lists_omit_unreadable_items() {
             column_31,
         ),
         (
+            "POST",
+            "/crm/opportunities/3",
+            &json!({ "page": 1, "limit": 50, "modifiedSince": "2000-01-01T00:00:00Z" }),
+            "/0/items",
+            column_31,
+        ),
+        (
             "GET",
             "/pcalendar",
             &none,
