@@ -1,5 +1,5 @@
 //! An engine in this process instead of DynamoDB. The SDK calls it without a connection; reads also bypass the SDK's
-//! requests, signatures and JSON, which took more than half of their processor time.
+//! requests, signatures and JSON, which took about half of the processor time of a small read.
 //!
 //! A read that the engine cannot execute so, or that fails, is repeated through the SDK. Writes, and all calls of tests
 //! that inject faults, always pass through the SDK.
