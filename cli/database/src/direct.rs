@@ -203,6 +203,7 @@ mod tests {
             let protocol = results(Table::embedded(protocol, name.to_owned(), jitter())).await;
             assert_eq!(direct, protocol);
         }
+        // Otherwise the protocol would be compared with itself.
         let one = DirectRead::Range {
             condition: "pk = :pk",
             values: &Item::from([(":pk".to_owned(), TableValue::S("p".to_owned()))]),

@@ -207,8 +207,8 @@ impl Writer {
         Ok(all.column(column))
     }
 
-    /// Number, value and newest of a list's requested and visible entries. Reads the whole list, and for a search the
-    /// current leads of stale copies.
+    /// Number, value and newest of a list's requested and visible entries. Reads the whole list, and for a search by
+    /// lead the current leads of stale copies.
     async fn sum_of_list(
         &self,
         asked: &Asked<'_>,
