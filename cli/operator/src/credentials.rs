@@ -78,7 +78,7 @@ impl StoredEntry {
             user: self.entry.user,
             expires: self.entry.expires,
             requests_per_minute: self.entry.requests_per_minute,
-            standing: None,
+            membership: None,
             revoked: None,
         }
     }
@@ -244,7 +244,7 @@ impl Operator {
             if keyring.count(user) >= MAX_CREDENTIALS {
                 return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
             }
-            credential.standing = Some(membership);
+            credential.membership = Some(membership);
             self.raise_version(&mut transaction, directory.version);
         }
         transaction.put(

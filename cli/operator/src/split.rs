@@ -104,7 +104,7 @@ impl Operator {
                 continue;
             };
             let credential: Credential = item::decode("credential", item.clone())?;
-            if credential.user == *user && credential.standing != Some(*standing) {
+            if credential.user == *user && credential.membership != Some(*standing) {
                 let own = Condition::Number {
                     name: "user",
                     value: user.get(),

@@ -85,7 +85,7 @@ fn print(found: &[NewRecord], as_json: bool) -> Result<(), Failure> {
     })
 }
 
-/// The line of an export.
+/// The record as `funil export` writes it, for `--json`.
 fn document(record: &NewRecord) -> Value {
     let mut document = json!({ "kind": record.kind });
     if let Value::Object(fields) = &mut document {

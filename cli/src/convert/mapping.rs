@@ -113,7 +113,8 @@ impl ColumnTarget {
         }
     }
 
-    /// Parses the text of a map: `lead.email`, `lead:alias` for a custom field, or nothing.
+    /// Parses an entry of a map: a field such as `lead.email`; a custom field, as `lead:ALIAS` or `opportunity:NAME`; or
+    /// an empty text, which leaves the column out.
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::LeftOut("by the map"));
@@ -124,6 +125,7 @@ impl ColumnTarget {
         let custom = text.split_once(':').filter(|(_, name)| !name.is_empty());
         match custom {
             Some(("lead", alias)) if !is_fixed(alias) => Ok(Self::Custom(FileKind::Lead, alias.to_owned())),
+            // Any name, because an opportunity's custom fields are in an object of their own.
             Some(("opportunity", name)) => Ok(Self::Custom(FileKind::Opportunity, name.to_owned())),
             _ => {
                 let fields = FileKind::ALL

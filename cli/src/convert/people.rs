@@ -73,7 +73,7 @@ impl Owners {
         id
     }
 
-    /// Gives a new user all permissions.
+    /// Gives a user all permissions if it is new. A user that the instance already has stays as it is.
     pub fn grant_all_permissions(&mut self, id: u64) {
         if let Some(user) = self.records.get_mut(&id) {
             user.insert("admin".to_owned(), json!(true));

@@ -118,7 +118,8 @@ pub fn claimed_form(request: &RawRequest) -> Option<(LinkName, TokenHash)> {
     name.zip(token.and_then(TokenHash::of))
 }
 
-/// Gives an unknown instance the response of an unknown form.
+/// Turns the error of [`instance`] for an invalid name, `Unauthorized`, into the response to an unknown form, as
+/// [`FormGuard::check`] does for an unknown instance. Other errors stay.
 fn not_found(refused: RequestError) -> RequestError {
     match refused {
         RequestError::Unauthorized => RequestError::NotFound,

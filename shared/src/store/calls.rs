@@ -56,7 +56,7 @@ impl CallRecord {
 
 /// The caller of a first call from a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownCaller {
+pub struct NewCaller {
     /// The number's digits as they were sent.
     pub number: String,
     /// The number in its normal form.
@@ -69,7 +69,7 @@ pub struct KnownCaller {
     pub instead_of: Option<LeadId>,
 }
 
-impl KnownCaller {
+impl NewCaller {
     /// The lead that the first call creates (C-73).
     fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
         Lead {
@@ -100,7 +100,7 @@ pub enum Link {
     /// An existing lead.
     Known(LeadId),
     /// A lead that the call creates.
-    New(Box<KnownCaller>),
+    New(Box<NewCaller>),
 }
 
 /// Outcome of an attempt to write a call.
@@ -247,7 +247,7 @@ impl Writer {
     fn put_new_lead(
         &self,
         transaction: &mut Transaction,
-        caller: &KnownCaller,
+        caller: &NewCaller,
         sequence: Sequence,
         now: Timestamp,
     ) -> Result<(), StoreError> {

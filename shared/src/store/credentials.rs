@@ -31,8 +31,8 @@ pub struct Credential {
     pub requests_per_minute: Option<Rate>,
     /// Membership of the user, copied from the user's record. Absent in the first format, which has the memberships in
     /// the directory. If both lack it, the user's record is read.
-    #[serde(default)]
-    pub standing: Option<Membership>,
+    #[serde(default, rename = "standing")]
+    pub membership: Option<Membership>,
     /// Time of the revocation. A revoked credential stays stored, so that the log distinguishes it from an unknown one.
     /// Its expiry is in the past, so builds that do not read this field refuse it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -96,9 +96,9 @@ impl Reader {
         stored: &StoredDirectory,
         credential: &Credential,
     ) -> Result<Option<Membership>, StoreError> {
-        match (&stored.standings, credential.standing) {
+        match (&stored.standings, credential.membership) {
             (Some(standings), _) => Ok(standings.get(&credential.user).copied()),
-            (None, Some(standing)) => Ok(Some(standing)),
+            (None, Some(membership)) => Ok(Some(membership)),
             (None, None) => {
                 let user = self.user(credential.user).await?;
                 Ok(user.map(|user| Membership::from(&user)))

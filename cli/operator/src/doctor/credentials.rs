@@ -125,7 +125,7 @@ fn fault(operator: &Operator, entry: &StoredEntry, found: Option<&Item>) -> Opti
         return Some("is not revoked and cannot be read");
     };
     // The membership is compared with the user's record in `memberships`.
-    credential.standing = None;
+    credential.membership = None;
     let right = entry.credential(operator.instance());
     (credential != right).then_some("opens something else than its entry states")
 }

@@ -1,7 +1,8 @@
 //! Compares the memberships in credentials with their users' records.
 //!
 //! A credential without a membership is right, because requests then read the user's record; a repair adds the
-//! membership. A repair never adds permissions. If the record permits more, the report asks for an import of the user.
+//! membership. A repair copies department and group, but never reactivates a user or makes one an admin: the report then
+//! asks for an import of the user.
 
 use super::check::{Check, Inconsistency};
 use super::{Doctor, Result};
@@ -40,12 +41,12 @@ impl Doctor<'_> {
             for (user, key) in batch {
                 let record = found.get(&operator.keys().user(*user));
                 // Other checks report missing and unreadable items.
-                let Ok(Some((credential, membership))) = decode_both(*user, found.get(key), record) else {
+                let Ok(Some((credential, recorded))) = decode_both(*user, found.get(key), record) else {
                     continue;
                 };
                 // A missing membership is no fault, but a repair adds it.
-                let needs_check = match credential.standing {
-                    Some(carried) => carried != membership,
+                let needs_check = match credential.membership {
+                    Some(copied) => copied != recorded,
                     None => self.repair,
                 };
                 if needs_check {
@@ -82,10 +83,10 @@ fn decode_both(
 async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -> Result<Check> {
     let record = operator.keys().user(user);
     let found = operator.reads().get_many([record.clone(), key.clone()]).await?;
-    let Some((credential, membership)) = decode_both(user, found.get(key), found.get(&record))? else {
+    let Some((credential, recorded)) = decode_both(user, found.get(key), found.get(&record))? else {
         return Ok(Check::Fine);
     };
-    if credential.standing == Some(membership) {
+    if credential.membership == Some(recorded) {
         return Ok(Check::Fine);
     }
     let mut fix = Transaction::default();
@@ -93,9 +94,9 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
         name: "user",
         value: user.get(),
     };
-    fix.set(key.clone(), membership_attributes(membership)?, &[], own);
+    fix.set(key.clone(), membership_attributes(recorded)?, &[], own);
     operator.raise_version(&mut fix, decode_raw(directory)?.version);
-    let Some(carried) = credential.standing else {
+    let Some(copied) = credential.membership else {
         // A missing membership is no fault, so nothing is reported.
         return Ok(Check::Inconsistency(Inconsistency {
             findings: Vec::new(),
@@ -104,8 +105,9 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
     };
     let entry = operator.keys().credential(credential.kind, &credential.id);
     let reason = format!("differs from the record of user {user}");
-    let record_permits_more = carried.inactive && !membership.inactive || membership.admin && !carried.admin;
-    if record_permits_more {
+    let reactivates = copied.inactive && !recorded.inactive;
+    let adds_admin = recorded.admin && !copied.admin;
+    if reactivates || adds_admin {
         let reason = format!("{reason}, which lets it do more: import the user again");
         return Ok(Check::wrong(&entry, reason, None));
     }

@@ -62,7 +62,7 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Checks the items of a page, and collects the partitions of totals.
+    /// Checks the items of a page, among them the items of credentials, and collects the partitions of totals.
     async fn check_scanned(&mut self, items: Vec<Item>) -> Result<()> {
         let operator = self.operator;
         let mut derivations = Vec::new();
@@ -74,10 +74,14 @@ impl Doctor<'_> {
             }
             match origin(operator.keys(), &key, &item) {
                 None => {}
-                Some(DerivedFrom::One(kind, _)) if self.known.see(&key, kind.content_digest(&item)) => {}
                 Some(DerivedFrom::One(kind, records)) => {
-                    let item = key;
-                    derivations.push(Derivation { kind, item, records });
+                    // A record derives the noted items. If the content of one differs, its note stays unseen, and
+                    // `check_unseen` compares the record later.
+                    let is_noted = self.known.see(&key, kind.content_digest(&item));
+                    if !is_noted {
+                        let item = key;
+                        derivations.push(Derivation { kind, item, records });
+                    }
                 }
                 Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
                     self.move_or_accept_former_total(kind, &key).await?;

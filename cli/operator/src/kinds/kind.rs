@@ -136,7 +136,8 @@ pub type Written = Result<Vec<Outcome>, OperatorError>;
 
 /// A kind with lines that are decided one by one, from the items on which they depend.
 pub trait Decide: RecordKind {
-    /// The sequence of the ids. Later records get higher ids than imported ones (C-11).
+    /// The counter of the ids, and its attribute with the last id; [`RecordKind::identity`] is then the id. Later
+    /// records get higher ids than imported ones (C-11).
     const SEQUENCE: Option<(Counter, &'static str)> = None;
 
     /// The keys of the items that [`Self::decide`] depends on.
@@ -330,16 +331,16 @@ impl Operator {
         K::write(self, &lines.iter().collect::<Vec<_>>(), mode).await
     }
 
-    /// Decides each line by itself and writes the lines in as few transactions as possible. Raises the sequence of the
+    /// Decides each line by itself and writes the lines in as few transactions as possible. Raises the counter of the
     /// kind's ids first.
     pub(super) async fn write_each<K: Decide>(&self, lines: &[&K::Line], mode: Mode) -> Written {
-        if let (Some((counter, name)), Some(last)) = (
-            K::SEQUENCE,
+        if let (Some((counter, attribute)), Some(highest)) = (
+            K::SEQUENCE.filter(|_| !mode.is_check_only),
             lines.iter().map(|line| K::identity((*line).borrow())).max(),
         ) {
             // Raised first, so that no request takes the id of a line.
-            let counter = self.keys().counter(counter);
-            self.table().raise(&counter, name, last).await?;
+            let counter_key = self.keys().counter(counter);
+            self.table().raise(&counter_key, attribute, highest).await?;
         }
         let decide = async |lines: &[&K::Line], mode| self.decide_each::<K>(lines, mode).await;
         self.write_batches(lines, mode, decide).await

@@ -191,9 +191,9 @@ impl<'a> UserBatch<'a> {
 
     /// Adds a user and returns its outcome; `None` if the transaction has no room. The first user is always added.
     fn add(&mut self, user: &User) -> Result<Option<Outcome>, StoreError> {
-        let (name, standing) = (user.full_name(), Membership::from(user));
+        let (name, membership) = (user.full_name(), Membership::from(user));
         let touched = self.touched_by(user, &name);
-        let outdated = self.outdated_credentials(user.id, standing);
+        let outdated = self.outdated_credentials(user.id, membership);
         if self.records.get(&user.id) == Some(user) && touched.is_empty() && outdated.is_empty() {
             return Ok(Some(Outcome::Unchanged));
         }
@@ -221,7 +221,7 @@ impl<'a> UserBatch<'a> {
         let key = self.operator.keys().user(user.id);
         let item = unknown::rewritten("user", self.items.get(&key), user)?;
         self.transaction.put(key, item, Condition::Always);
-        self.set_membership(user.id, standing, &outdated)?;
+        self.set_membership(user.id, membership, &outdated)?;
         self.records.insert(user.id, user.clone());
         Ok(Some(Outcome::Written))
     }
@@ -255,10 +255,10 @@ impl<'a> UserBatch<'a> {
         user.department.map(|department| keys.member(department, user.id))
     }
 
-    /// The credentials of a user that carry another membership.
-    fn outdated_credentials(&self, user: UserId, standing: Membership) -> Vec<Key> {
+    /// The credentials of a user with another membership.
+    fn outdated_credentials(&self, user: UserId, membership: Membership) -> Vec<Key> {
         let credentials = self.credentials.get(&user).into_iter().flatten();
-        let outdated = credentials.filter(|(_, carried)| *carried != Some(standing));
+        let outdated = credentials.filter(|(_, copied)| *copied != Some(membership));
         outdated.map(|(key, _)| key.clone()).collect()
     }
 
@@ -266,18 +266,18 @@ impl<'a> UserBatch<'a> {
     fn set_membership(
         &mut self,
         user: UserId,
-        standing: Membership,
+        membership: Membership,
         outdated: &[Key],
     ) -> Result<(), StoreError> {
-        for (key, carried) in self.credentials.entry(user).or_default() {
+        for (key, copied) in self.credentials.entry(user).or_default() {
             if outdated.contains(key) {
-                *carried = Some(standing);
+                *copied = Some(membership);
                 let own = Condition::Number {
                     name: "user",
                     value: user.get(),
                 };
                 self.transaction
-                    .set(key.clone(), membership_attributes(standing)?, &[], own);
+                    .set(key.clone(), membership_attributes(membership)?, &[], own);
             }
         }
         Ok(())
@@ -336,7 +336,7 @@ fn stored_memberships(
             .transpose()?
             .filter(|credential| credential.user == user)
         {
-            own.push((key, credential.standing));
+            own.push((key, credential.membership));
         }
     }
     Ok(own)
@@ -352,12 +352,13 @@ pub(crate) fn put_members(transaction: &mut Transaction, key: Key, users: &BTree
 }
 
 /// The attributes that store a membership in a credential.
-pub(crate) fn membership_attributes(standing: Membership) -> Result<Item, StoreError> {
+pub(crate) fn membership_attributes(membership: Membership) -> Result<Item, StoreError> {
     #[derive(Serialize)]
-    struct Carried {
-        standing: Membership,
+    struct Attributes {
+        #[serde(rename = "standing")]
+        membership: Membership,
     }
-    item::encode("credential", &Carried { standing })
+    item::encode("credential", &Attributes { membership })
 }
 
 pub(crate) fn json_bytes(value: &impl Serialize) -> usize {

@@ -3,7 +3,7 @@
 //! If the lead cannot be found or created, the call is stored without a lead. After an attempt of unknown outcome the
 //! call is looked up by its nonce. All further attempts use the same ids, so at most one of them succeeds.
 
-use super::{CallIds, Inserted, KnownCaller, Link};
+use super::{CallIds, Inserted, Link, NewCaller};
 use crate::call::{Call, CallStatus, CallType};
 use crate::ids::{CallId, LeadId, UserId};
 use crate::phone::Phone;
@@ -165,7 +165,7 @@ impl Reader {
         let read = tokio::try_join!(self.profile(phone), self.with_next_lead_id(ids));
         match read {
             Ok((profile, ids)) => {
-                let caller = KnownCaller {
+                let caller = NewCaller {
                     number: call.number.clone(),
                     phone: phone.clone(),
                     photo_url: profile.as_ref().and_then(|profile| profile.photo_url.clone()),
