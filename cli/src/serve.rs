@@ -3,14 +3,13 @@
 //! Without `--endpoint` it opens the embedded engine on a file, with a DynamoDB port for the operator's commands and
 //! `sam local`.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::Database;
+use database::{Database, DatabaseError};
 use shared::environment::Environment;
 use shared::http::{App, Origins, RouteGroup, service, unreadable};
 use shared::jobs::webhook_client::WebhookClient;
@@ -64,28 +63,11 @@ pub struct Dynamodb {
 /// Error of starting the service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The directory of the engine's file cannot be created.
-    #[error("{} cannot be made: {cause}; name another directory with --data DIR", path.display())]
-    Data {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        cause: io::Error,
-    },
-    /// Another process has locked the directory.
-    #[error(
-        "another funil serve{} uses {}; stop it, or name another directory with --data DIR",
-        process.as_deref().map_or(String::new(), |process| format!(" (process {process})")),
-        path.display()
-    )]
-    Taken {
-        /// The directory.
-        path: PathBuf,
-        /// Id of the other process, if known.
-        process: Option<String>,
-    },
+    /// The engine's file cannot be opened.
+    #[error(transparent)]
+    Open(#[from] DatabaseError),
     /// The engine does not start.
-    #[error("{0}; name another port with --dynamodb-port PORT or another directory with --data DIR")]
+    #[error("{0}; name another port with --dynamodb-port PORT")]
     Engine(#[from] EngineError),
     /// The service's address is not available.
     #[error("cannot listen on {address}: {cause}; name another port with --port PORT")]
@@ -191,8 +173,6 @@ fn job_pause(is_embedded: bool) -> Duration {
 struct Embedded {
     database: Database,
     port: Option<Engine>,
-    /// Held while the engine's file is open.
-    _lock: File,
 }
 
 /// The store of the embedded engine, or of the named DynamoDB API.
@@ -205,19 +185,11 @@ async fn open(options: &Options, environment: &Environment) -> Result<(Store, Op
             None,
         ));
     }
-    let (file, lock) = private_file(&options.data)?;
-    let database = Database::in_file(&file).map_err(EngineError::from)?;
+    let database = Database::in_directory(&options.data)?;
     let open = |dynamodb: &Dynamodb| Engine::open(database.clone(), dynamodb.address, dynamodb.key.clone());
     let port = options.dynamodb.as_ref().map(open).transpose()?;
     let store = Store::embedded(Arc::new(database.clone()), table, environment.clone());
-    Ok((
-        store,
-        Some(Embedded {
-            database,
-            port,
-            _lock: lock,
-        }),
-    ))
+    Ok((store, Some(Embedded { database, port })))
 }
 
 /// Error responses in the service's format to requests that hyper rejects (C-5).
@@ -248,43 +220,6 @@ fn groups() -> impl Iterator<Item = RouteGroup> {
         .into_iter()
         .chain(opportunities::groups())
         .chain(call_webhook::groups())
-}
-
-/// Creates a directory and the engine's file, readable only by their owner because they contain personal data. The
-/// returned lock excludes other processes.
-fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
-    let error = |cause| ServeError::Data {
-        path: directory.to_owned(),
-        cause,
-    };
-    let (mut directories, mut files) = (DirBuilder::new(), OpenOptions::new());
-    directories.recursive(true);
-    files.read(true).append(true).create(true);
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::DirBuilderExt::mode(&mut directories, 0o700);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut files, 0o600);
-    }
-    directories.create(directory).map_err(error)?;
-    let mut lock = files.open(directory.join("funil.lock")).map_err(error)?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            // The process that holds the lock wrote its id to the file.
-            let mut process = String::new();
-            let is_read = lock.read_to_string(&mut process).is_ok() && !process.is_empty();
-            return Err(ServeError::Taken {
-                path: directory.to_owned(),
-                process: is_read.then_some(process),
-            });
-        }
-        Err(TryLockError::Error(cause)) => return Err(error(cause)),
-    }
-    lock.set_len(0).map_err(error)?;
-    write!(lock, "{}", std::process::id()).map_err(error)?;
-    let file = directory.join("funil.db");
-    files.open(&file).map_err(error)?;
-    Ok((file, lock))
 }
 
 /// Refreshes copies of changed leads, as the scheduled `maintenance` does.

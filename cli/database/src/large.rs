@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use dynoxide::actions::get_item::GetItemRequest;
+use dynoxide::actions::query::QueryRequest;
 use dynoxide::actions::transact_write_items::{
     TransactConditionCheck, TransactPut, TransactUpdate, TransactWriteItem, TransactWriteItemsRequest,
     TransactWriteItemsResponse,
@@ -17,6 +18,8 @@ use dynoxide::types::{MAX_ITEM_SIZE, item_size};
 use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
 use table::embedded::MAX_EMBEDDED_WRITES;
 
+/// The condition that an item is absent.
+const ABSENT: &str = "attribute_not_exists(pk)";
 /// Maximum actions of the engine's own transaction.
 pub const MAX_ENGINE_WRITES: usize = 100;
 
@@ -65,9 +68,11 @@ pub fn transact(
 
 /// Checks the conditions of all actions. The error has a reason for each action, as in DynamoDB.
 fn check_conditions(database: &Database, actions: &[TransactWriteItem]) -> Result<(), DynoxideError> {
+    let are_new = are_new(database, actions)?;
     let conditions: Vec<_> = actions
         .iter()
         .enumerate()
+        .filter(|(_, action)| !(are_new && put_if_absent(action).is_some()))
         .filter_map(|(index, action)| Some((index, condition_check(action)?)))
         .collect();
     let mut reasons = vec![no_reason(); actions.len()];
@@ -93,6 +98,44 @@ fn check_conditions(database: &Database, actions: &[TransactWriteItem]) -> Resul
         None => Ok(()),
         Some(message) => Err(DynoxideError::TransactionCanceledException(message, reasons)),
     }
+}
+
+/// The put of an action whose only condition is that the item is absent.
+fn put_if_absent(action: &TransactWriteItem) -> Option<&TransactPut> {
+    let put = action.put.as_ref()?;
+    (put.condition_expression.as_deref() == Some(ABSENT)).then_some(put)
+}
+
+/// Whether the table has no items from the first to the last key, in any partition, of the puts that require absence.
+/// The records of an import are mostly such puts with rising ids. A query is cheaper than a check of each.
+fn are_new(database: &Database, actions: &[TransactWriteItem]) -> Result<bool, DynoxideError> {
+    let mut ranges = HashMap::<_, (String, String)>::new();
+    for put in actions.iter().filter_map(put_if_absent) {
+        let key = ["pk", "sk"].map(|part| put.item.get(part).map(text).unwrap_or_default());
+        let [partition, sort] = key;
+        let range = ranges.entry((put.table_name.as_str(), partition));
+        let (first, last) = range.or_insert_with(|| (sort.clone(), sort.clone()));
+        if sort < *first {
+            *first = sort;
+        } else if sort > *last {
+            *last = sort;
+        }
+    }
+    for ((table, partition), (first, last)) in ranges {
+        let values = [(":pk", partition), (":first", first), (":last", last)];
+        let values = values.map(|(name, text)| (name.to_owned(), AttributeValue::S(text)));
+        let request = QueryRequest {
+            table_name: table.to_owned(),
+            key_condition_expression: Some("pk = :pk AND sk BETWEEN :first AND :last".to_owned()),
+            expression_attribute_values: Some(values.into()),
+            limit: Some(1),
+            ..QueryRequest::default()
+        };
+        if database.query(request)?.count > 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The condition of an action as an action that only checks it; `None` without a condition.
@@ -310,8 +353,6 @@ mod tests {
         database
     }
 
-    const ABSENT: Option<&str> = Some("attribute_not_exists(pk)");
-
     /// Actions of every form, on new items and present ones.
     fn forms() -> Vec<Value> {
         let check =
@@ -322,12 +363,12 @@ mod tests {
             update(2, "SET #ab = :t REMOVE #n, #gone", None),
             json!({ "ConditionCheck": check }),
             update(4, "ADD #n :n", None),
-            put(5, ABSENT),
+            put(5, Some(ABSENT)),
         ]
     }
 
     fn fillers() -> impl Iterator<Item = Value> {
-        (100..200).map(|sort| put(sort, ABSENT))
+        (100..200).map(|sort| put(sort, Some(ABSENT)))
     }
 
     /// The size of the transactions does not change the result.
@@ -348,7 +389,7 @@ mod tests {
         let database = filled();
         let before = items(&database);
         let mut all: Vec<_> = fillers().collect();
-        all.extend([put(3, ABSENT), update(9, "ADD #n :n", Some("#n = :n"))]);
+        all.extend([put(3, Some(ABSENT)), update(9, "ADD #n :n", Some("#n = :n"))]);
         let (status, answer) = transact(&database, &all);
         assert_eq!((status, items(&database)), (400, before));
         let reasons = answer["CancellationReasons"].as_array().unwrap();

@@ -4,26 +4,54 @@
 //! JSON is a part of every request.
 
 mod direct;
+mod directory;
 mod large;
 mod operations;
 mod sweep;
 #[cfg(test)]
 mod testing;
 
-use std::fmt;
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::{fmt, io};
 
-use table::embedded::{DirectRead, DirectlyRead, EmbeddedEngine};
+use table::embedded::{DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteRequest};
 
 /// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
 /// elsewhere.
 const HAS_DEFAULTS: bool = option_env!("LIBSQLITE3_FLAGS").is_some();
 
-/// A database that cannot be opened, with the engine's reason.
+/// A database that cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("the engine's file cannot be opened: {0}")]
-pub struct DatabaseError(String);
+pub enum DatabaseError {
+    /// The engine does not open the file. Contains its reason.
+    #[error("the engine's file cannot be opened: {0}")]
+    File(String),
+    /// The system does not create or open a file of the directory.
+    #[error("{} cannot be made: {cause}; name another directory with --data DIR", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// Another process has opened the directory.
+    #[error(
+        "another funil{} uses {}; stop it, or name another directory with --data DIR",
+        process.as_deref().map_or(String::new(), |process| format!(" (process {process})")),
+        path.display()
+    )]
+    Taken {
+        /// The directory.
+        path: PathBuf,
+        /// Id of the other process, if known.
+        process: Option<String>,
+    },
+    /// The directory has no database.
+    #[error("{} has no database; name the directory of a funil serve with --data DIR", .0.display())]
+    Missing(PathBuf),
+}
 
 /// An open database. Clones share it.
 #[derive(Clone)]
@@ -31,6 +59,8 @@ pub struct Database {
     engine: dynoxide::Database,
     /// Read-locked by ordinary calls, write-locked by a large transaction.
     writing: Arc<RwLock<()>>,
+    /// Excludes other processes from the directory.
+    lock: Option<Arc<File>>,
 }
 
 impl Database {
@@ -42,7 +72,7 @@ impl Database {
     pub fn in_file(path: &Path) -> Result<Self, DatabaseError> {
         let path = path
             .to_str()
-            .ok_or_else(|| DatabaseError("its path is not UTF-8".to_owned()))?;
+            .ok_or_else(|| DatabaseError::File("its path is not UTF-8".to_owned()))?;
         let open = || {
             let database = dynoxide::Database::new(path)?;
             if !HAS_DEFAULTS {
@@ -64,10 +94,11 @@ impl Database {
     }
 
     fn opened(engine: dynoxide::Result<dynoxide::Database>) -> Result<Self, DatabaseError> {
-        let engine = engine.map_err(|cause| DatabaseError(cause.to_string()))?;
+        let engine = engine.map_err(|cause| DatabaseError::File(cause.to_string()))?;
         Ok(Self {
             engine,
             writing: Arc::default(),
+            lock: None,
         })
     }
 
@@ -93,8 +124,12 @@ impl EmbeddedEngine for Database {
         operations::answer(&self.engine, &self.writing, operation, body)
     }
 
-    fn read(&self, table: &str, read: &DirectRead<'_>) -> Option<DirectlyRead> {
+    fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
         let _shared = self.writing.read().unwrap_or_else(PoisonError::into_inner);
         direct::read(&self.engine, table, read)
+    }
+
+    fn write(&self, table: &str, writes: Vec<WriteRequest>) -> DirectlyWritten {
+        direct::write(&self.engine, &self.writing, table, writes)
     }
 }

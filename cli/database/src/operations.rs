@@ -41,7 +41,7 @@ pub fn answer(database: &Database, writing: &RwLock<()>, operation: &str, body: 
 }
 
 /// Executes a transaction, in the engine or as a large one, with the lock that it needs.
-fn transact(
+pub fn transact(
     database: &Database,
     writing: &RwLock<()>,
     request: TransactWriteItemsRequest,

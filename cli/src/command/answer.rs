@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use database::DatabaseError;
 use operator::OperatorError;
 use serde_json::{Value, json};
 use shared::store::StoreError;
@@ -120,6 +121,16 @@ impl From<OperatorError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Refused(advice::on(&error))
+    }
+}
+
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Self {
+        let advice = match error {
+            DatabaseError::Taken { .. } => "; a running funil serve is reached with --endpoint, not --data",
+            _ => "",
+        };
+        Self::Refused(format!("{error}{advice}"))
     }
 }
 

@@ -72,8 +72,7 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
     // Dropping the folder deletes the copy.
     let folder = tempfile::tempdir()?;
     if import.dry_run {
-        let copy = Database::in_file(&folder.path().join("copy"));
-        let copy = copy.map_err(|cause| Failure::Refused(cause.to_string()))?;
+        let copy = Database::in_file(&folder.path().join("copy"))?;
         store = operator::rehearse(&store, Arc::new(copy)).await?;
     }
     let operator = Operator::new(&store, import.instance);

@@ -125,11 +125,7 @@ pub async fn run(command: InstanceCommand, global: &Global) -> Result<Answer, Fa
 const WEAK: &str = "a secret of fewer than 16 characters can be guessed; use a longer one";
 
 async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
-    // On AWS the template creates the table; only another DynamoDB API starts without one.
-    if global.endpoint.is_some() {
-        operator::ensure_table(&global.connect().await).await?;
-    }
-    let store = global.store().await?;
+    let store = global.store_or_new().await?;
     let entry = Operator::new(&store, name).create_instance().await?;
     let text = format!("created instance {}", entry.name);
     let next = format!(

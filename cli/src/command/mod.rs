@@ -23,9 +23,12 @@ mod user;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use database::Database;
 use indicatif::ProgressBar;
 use shared::environment::Environment;
 use shared::store::{Location, Store};
@@ -61,6 +64,10 @@ struct Global {
     /// URL of the DynamoDB API, such as that of `funil serve` [default: your AWS region's]
     #[arg(long, global = true, value_name = "URL", env = "FUNIL_ENDPOINT", value_parser = endpoint)]
     endpoint: Option<String>,
+    /// Directory of the embedded database: of `funil serve` [default: .funil], or of a stopped one, whose database another
+    /// command then opens itself
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
     /// Table name [default: `TABLE_NAME` of the environment, else funil]
     #[arg(long, global = true, value_name = "NAME", env = "FUNIL_TABLE")]
     table: Option<String>,
@@ -127,9 +134,34 @@ pub fn grammar() -> clap::Command {
 impl Global {
     /// The table, which must have a format that this build reads.
     async fn store(&self) -> Result<Store, Failure> {
-        let store = self.connect().await;
+        let open = |directory: &PathBuf| Database::in_existing_directory(directory);
+        let database = self.directory()?.map(open).transpose()?;
+        let store = self.connect(database).await;
         store.check_format().await?;
         Ok(store)
+    }
+
+    /// Like [`Self::store`]. Creates the table if there is none, except on AWS, where the template creates it.
+    async fn store_or_new(&self) -> Result<Store, Failure> {
+        let Some(directory) = self.directory()? else {
+            if self.endpoint.is_some() {
+                operator::ensure_table(&self.connect(None).await).await?;
+            }
+            return self.store().await;
+        };
+        let store = self.connect(Some(Database::in_directory(directory)?)).await;
+        operator::ensure_table(&store).await?;
+        store.check_format().await?;
+        Ok(store)
+    }
+
+    /// The directory of the embedded database, if it is named.
+    fn directory(&self) -> Result<Option<&PathBuf>, Failure> {
+        if self.data.is_some() && self.endpoint.is_some() {
+            let reason = "--data and --endpoint name two databases; give one of them";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        Ok(self.data.as_ref())
     }
 
     fn table(&self) -> String {
@@ -138,7 +170,11 @@ impl Global {
         table.unwrap_or_else(|| "funil".to_owned())
     }
 
-    async fn connect(&self) -> Store {
+    /// The table of a database of this process, or of the endpoint.
+    async fn connect(&self, database: Option<Database>) -> Store {
+        if let Some(database) = database {
+            return Store::embedded_on_thread(Arc::new(database), self.table(), Environment::system());
+        }
         let location = Location {
             table: self.table(),
             endpoint: self.endpoint.clone(),

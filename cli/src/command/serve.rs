@@ -36,9 +36,6 @@ const CALL: &str = r#"{"event":"call","data":{"user":8,"leadPhone":"+55 11 97326
 /// The options of `funil serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Directory of the embedded engine's file
-    #[arg(long, value_name = "DIR", default_value = ".funil")]
-    data: PathBuf,
     /// Port of the service; 0 for any free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
@@ -122,7 +119,7 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
     log::start(serve.log);
     let options = Options {
         dynamodb: serve.dynamodb()?,
-        data: serve.data,
+        data: global.data.clone().unwrap_or_else(|| PathBuf::from(".funil")),
         bind: serve.bind,
         port: serve.port,
         empty: serve.empty,

@@ -141,8 +141,42 @@ fn a_directory_is_served_by_one_process() {
     let second = funil(&["serve", "--port", "0", "--dynamodb-port", "0", "--data", data]);
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
     assert_eq!(second.status.code(), Some(1), "{said}");
-    let holder = format!("another funil serve (process {}) uses {data}", running.process());
+    let holder = format!("another funil (process {}) uses {data}", running.process());
     assert!(said.contains(&holder), "{said}");
     running.kill();
     Running::start(home.path(), &["--empty"]);
+}
+
+/// Commands open the directory of a stopped service themselves, and what they write is served.
+#[test]
+fn commands_open_the_directory_of_a_stopped_service() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("data");
+    let data = data.to_str().unwrap();
+    let absent = home.path().join("absent");
+    let lines = home.path().join("data.ndjson");
+    std::fs::write(&lines, r#"{"kind":"tag","id":5,"tag":"VIP"}"#).unwrap();
+    let import = ["import", "--instance", "acme", lines.to_str().unwrap()];
+    let on = |directory: &str, command: &[&str]| {
+        let output = funil(&[&["--data", directory][..], command].concat());
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (code, said) = on(absent.to_str().unwrap(), &["instance", "list"]);
+    assert!(code == Some(1) && said.contains("has no database"), "{said}");
+    assert!(!absent.exists());
+    let (code, said) = on(data, &["--endpoint", "http://127.0.0.1:1", "instance", "list"]);
+    assert!(code == Some(2) && said.contains("give one of them"), "{said}");
+    assert_eq!(on(data, &["instance", "create", "acme"]).0, Some(0));
+    let (code, said) = on(data, &import);
+    assert!(code == Some(0) && said.contains("1 imported"), "{said}");
+    let running = Running::start(home.path(), &["--empty"]);
+    let (code, said) = on(data, &["export", "--instance", "acme"]);
+    assert!(
+        code == Some(1) && said.contains("reached with --endpoint"),
+        "{said}"
+    );
+    let exported = funil(&["--endpoint", running.endpoint(), "export", "--instance", "acme"]);
+    let exported = String::from_utf8(exported.stdout).unwrap();
+    assert!(exported.contains("VIP"), "{exported}");
 }

@@ -143,6 +143,18 @@ impl Store {
         Self::over(table, environment)
     }
 
+    /// The store over an engine of this process that works on another thread, for work that is one task.
+    #[cfg(feature = "embedded")]
+    #[must_use]
+    pub fn embedded_on_thread(
+        engine: Arc<dyn embedded::EmbeddedEngine>,
+        table: String,
+        environment: Environment,
+    ) -> Self {
+        let table = Table::embedded_on_thread(engine, table, jitter(&environment));
+        Self::over(table, environment)
+    }
+
     fn over(table: Table, environment: Environment) -> Self {
         Self {
             table,

@@ -5,15 +5,15 @@
 //! All reads are strongly consistent: every acknowledged write is visible to later reads (C-12).
 
 use std::collections::HashMap;
-#[cfg(feature = "embedded")]
-use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::future::try_join_all;
 
 #[cfg(feature = "embedded")]
-use crate::engine::{DirectRead, EmbeddedEngine};
+use crate::embedded::DirectEngine;
+#[cfg(feature = "embedded")]
+use crate::engine::DirectRead;
 use crate::error::StoreError;
 use crate::gate::{Gate, MAX_AHEAD};
 use crate::item::Item;
@@ -39,7 +39,7 @@ pub struct ReadTable {
     gate: Option<Gate>,
     /// An engine in this process, which reads without the SDK.
     #[cfg(feature = "embedded")]
-    pub(crate) engine: Option<Arc<dyn EmbeddedEngine>>,
+    pub(crate) engine: Option<DirectEngine>,
 }
 
 /// The table, to read and write.
@@ -85,7 +85,7 @@ impl ReadTable {
         self.pass(1).await?;
         #[cfg(feature = "embedded")]
         if let Some(found) = self
-            .read_directly(OPERATION, DirectRead::Keys(&[key.attributes()]))
+            .read_directly(OPERATION, DirectRead::Keys(vec![key.attributes()]))
             .await
         {
             return Ok(found.items.into_iter().next());
@@ -124,7 +124,10 @@ impl ReadTable {
     async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
         const OPERATION: &str = "BatchGetItem";
         #[cfg(feature = "embedded")]
-        if let Some(found) = self.read_directly(OPERATION, DirectRead::Keys(&keys)).await {
+        if let Some(found) = self
+            .read_directly(OPERATION, DirectRead::Keys(keys.clone()))
+            .await
+        {
             return Ok((found.items, Vec::new()));
         }
         let request = KeysAndAttributes::builder()
@@ -191,7 +194,7 @@ impl ReadTable {
         {
             let range = DirectRead::Range {
                 condition,
-                values: &values,
+                values: values.clone(),
                 limit,
                 is_descending: order == Order::Descending,
             };

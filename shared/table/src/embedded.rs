@@ -1,12 +1,15 @@
-//! An engine in this process instead of DynamoDB. The SDK calls it without a connection; reads also bypass the SDK's
-//! requests, signatures and JSON, which took about half of the processor time of a small read.
+//! An engine in this process instead of DynamoDB. The SDK calls it without a connection; reads and transactions also
+//! bypass the SDK's requests, signatures and JSON, which took about half of the processor time of a small read.
 //!
-//! A read that the engine cannot execute so, or that fails, is repeated through the SDK. Writes, and all calls of tests
-//! that inject faults, always pass through the SDK.
+//! A read that the engine cannot execute so, or that fails, is repeated through the SDK, and so is a transaction that
+//! wrote nothing. Writes of single items, and all calls of tests that inject faults, always pass through the SDK.
 //!
 //! Requires the feature `embedded`, which no function enables.
 
+use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
 use aws_sdk_dynamodb::config::{HttpClient, RuntimeComponents};
@@ -16,37 +19,153 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
+use tokio::sync::oneshot;
 
 use crate::client::{ReadTable, Table};
 use crate::connection::PATIENT;
-use crate::meter::read_if_supported;
+use crate::error::StoreError;
+use crate::meter::{TableCall, direct_call};
 use crate::retry::Jitter;
 
-pub use crate::engine::{DirectRead, DirectlyRead, EmbeddedEngine};
+pub use crate::engine::{Action, DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteRequest};
 pub use crate::large::MAX_EMBEDDED_WRITES;
+
+/// An engine in this process.
+#[derive(Debug, Clone)]
+pub struct DirectEngine {
+    engine: Arc<dyn EmbeddedEngine>,
+    /// `None` if calls run on the threads of their tasks.
+    thread: Option<Arc<EngineThread>>,
+}
+
+/// A call for the thread of an engine.
+type Job = Box<dyn FnOnce(&dyn EmbeddedEngine) + Send>;
+
+/// A thread that executes the calls of an engine. Its drop waits for the last one, so that the engine is closed.
+#[derive(Debug)]
+struct EngineThread {
+    queue: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl EngineThread {
+    fn start(engine: Arc<dyn EmbeddedEngine>) -> io::Result<Self> {
+        let (queue, jobs) = channel::<Job>();
+        let thread = std::thread::Builder::new().name("engine".to_owned());
+        let thread = thread.spawn(move || jobs.into_iter().for_each(|job| job(&*engine)))?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for EngineThread {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        // A thread that panicked has reported it.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl DirectEngine {
+    /// Executes a call. `None` if the engine panicked on its thread.
+    async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn EmbeddedEngine) -> T + Send + 'static,
+    ) -> Option<T> {
+        let Some(thread) = &self.thread else {
+            // Yields, so that a series of calls does not starve other tasks.
+            tokio::task::yield_now().await;
+            return Some(call(&*self.engine));
+        };
+        let (answer, answered) = oneshot::channel();
+        let job = move |engine: &dyn EmbeddedEngine| drop(answer.send(call(engine)));
+        thread.queue.as_ref()?.send(Box::new(job)).ok()?;
+        answered.await.ok()
+    }
+}
 
 impl ReadTable {
     /// Reads without the SDK, if the engine is in this process and supports this read.
     pub(crate) async fn read_directly(
         &self,
         operation: &'static str,
-        read: DirectRead<'_>,
+        read: DirectRead,
     ) -> Option<DirectlyRead> {
         let engine = self.engine.as_ref()?;
-        let work = async {
-            // Like a call of the SDK below.
-            tokio::task::yield_now().await;
-            engine.read(&self.name, &read)
-        };
-        read_if_supported(operation, work, |found| found.units).await
+        let table = self.name.clone();
+        // Boxed, so that the futures of handlers stay small.
+        let work = Box::pin(async { engine.call(move |engine| engine.read(&table, read)).await? });
+        direct_call(work, |found| TableCall {
+            operation,
+            read_units: found.units,
+            write_units: 0.0,
+        })
+        .await
     }
 }
 
 impl Table {
+    /// Executes a transaction without the SDK, if the engine is in this process. Returns whether it was written.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the outcome is unknown.
+    pub(crate) async fn write_directly(
+        &self,
+        operation: &'static str,
+        writes: impl FnOnce() -> Vec<WriteRequest>,
+    ) -> Result<bool, StoreError> {
+        let Some(engine) = &self.reads.engine else {
+            return Ok(false);
+        };
+        let (table, writes) = (self.reads.name.clone(), writes());
+        let mut failure = None;
+        // Boxed as above.
+        let work = Box::pin(async {
+            match engine.call(move |engine| engine.write(&table, writes)).await {
+                Some(DirectlyWritten::All { units }) => return Some(units),
+                Some(DirectlyWritten::Nothing) => {}
+                Some(DirectlyWritten::Unknown(cause)) => failure = Some(cause),
+                None => failure = Some("the engine panicked".to_owned()),
+            }
+            None
+        });
+        let call = |units: &f64| TableCall {
+            operation,
+            read_units: 0.0,
+            write_units: *units,
+        };
+        let is_written = direct_call(work, call).await.is_some();
+        match failure {
+            Some(cause) => Err(StoreError::Unavailable { operation, cause }),
+            None => Ok(is_written),
+        }
+    }
+
     /// A table on an engine in this process.
     #[must_use]
     pub fn embedded(engine: Arc<dyn EmbeddedEngine>, table: String, jitter: Jitter) -> Self {
-        let mut embedded = Self::in_process(InProcess(Arc::clone(&engine)), PATIENT, (table, jitter));
+        Self::on(DirectEngine { engine, thread: None }, table, jitter)
+    }
+
+    /// A table on an engine in this process that works on another thread, so that one task can prepare further calls
+    /// meanwhile.
+    #[must_use]
+    pub fn embedded_on_thread(engine: Arc<dyn EmbeddedEngine>, table: String, jitter: Jitter) -> Self {
+        // Without a thread, calls run on those of their tasks.
+        let thread = EngineThread::start(Arc::clone(&engine)).ok().map(Arc::new);
+        Self::on(DirectEngine { engine, thread }, table, jitter)
+    }
+
+    /// Whether the engine is in this process.
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        self.reads.engine.is_some()
+    }
+
+    fn on(engine: DirectEngine, table: String, jitter: Jitter) -> Self {
+        let mut embedded = Self::in_process(InProcess(engine.clone()), PATIENT, (table, jitter));
         embedded.reads.engine = Some(engine);
         embedded
     }
@@ -54,7 +173,7 @@ impl Table {
 
 /// An HTTP client of the SDK without network.
 #[derive(Debug, Clone)]
-struct InProcess(Arc<dyn EmbeddedEngine>);
+struct InProcess(DirectEngine);
 
 impl HttpClient for InProcess {
     fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
@@ -64,20 +183,23 @@ impl HttpClient for InProcess {
 
 impl HttpConnector for InProcess {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let engine = Arc::clone(&self.0);
+        let engine = self.0.clone();
         HttpConnectorFuture::new(async move {
-            // On this thread: the engine serves one call at a time, so other threads would only wait. Yields
-            // so that a series of calls does not starve other tasks.
-            tokio::task::yield_now().await;
-            let target = request.headers().get("x-amz-target").unwrap_or_default();
-            let operation = target.rsplit('.').next().unwrap_or_default();
-            let (status, body) = engine.answer(operation, request.body().bytes().unwrap_or_default());
+            let call = move |engine: &dyn EmbeddedEngine| {
+                let target = request.headers().get("x-amz-target").unwrap_or_default();
+                let operation = target.rsplit('.').next().unwrap_or_default();
+                engine.answer(operation, request.body().bytes().unwrap_or_default())
+            };
+            let (status, body) = engine
+                .call(call)
+                .await
+                .ok_or_else(|| failed("the engine panicked"))?;
             let status = StatusCode::try_from(status).map_err(failed)?;
             Ok(HttpResponse::new(status, SdkBody::from(body)))
         })
     }
 }
 
-fn failed(cause: impl std::error::Error + Send + Sync + 'static) -> ConnectorError {
-    ConnectorError::other(Box::new(cause), None)
+fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ConnectorError {
+    ConnectorError::other(cause.into(), None)
 }

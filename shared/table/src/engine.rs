@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::item::Item;
+pub use crate::transaction::request::{Action, WriteRequest};
 
 /// An engine that implements DynamoDB's JSON protocol.
 pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
@@ -12,23 +13,30 @@ pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
 
     /// Executes a strongly consistent read and blocks meanwhile. `None` if the engine cannot, or if the read fails or is
     /// incomplete: [`Self::answer`] then gets it as a call and returns the error.
-    fn read(&self, table: &str, read: &DirectRead<'_>) -> Option<DirectlyRead> {
+    fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
         let _ = (table, read);
         None
+    }
+
+    /// Executes a transaction and blocks meanwhile. If nothing was written, [`Self::answer`] then gets it as a call and
+    /// returns the error.
+    fn write(&self, table: &str, writes: Vec<WriteRequest>) -> DirectlyWritten {
+        let _ = (table, writes);
+        DirectlyWritten::Nothing
     }
 }
 
 /// A read without DynamoDB's JSON protocol.
 #[derive(Debug)]
-pub enum DirectRead<'r> {
+pub enum DirectRead {
     /// The items with these keys, at most 100.
-    Keys(&'r [Item]),
+    Keys(Vec<Item>),
     /// Items of one partition, in the order of their sort keys.
     Range {
         /// The key condition.
-        condition: &'r str,
+        condition: &'static str,
         /// The values of the condition.
-        values: &'r Item,
+        values: Item,
         /// Maximum number of items.
         limit: usize,
         /// Whether to read from the end.
@@ -45,4 +53,18 @@ pub struct DirectlyRead {
     pub more: bool,
     /// Read units that DynamoDB would bill.
     pub units: f64,
+}
+
+/// Outcome of a transaction without DynamoDB's JSON protocol.
+#[derive(Debug)]
+pub enum DirectlyWritten {
+    /// Everything was written.
+    All {
+        /// Write units that DynamoDB would bill.
+        units: f64,
+    },
+    /// Nothing was written: a condition failed, the transaction is invalid, or the engine does not support it.
+    Nothing,
+    /// The engine failed, and may have written everything. Contains its error.
+    Unknown(String),
 }

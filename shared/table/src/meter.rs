@@ -136,20 +136,15 @@ where
     metered(send, units, call).map_err(move |cause| StoreError::unavailable(operation, &cause))
 }
 
-/// Executes a read of an engine in this process and counts it, unless the engine does not support it.
+/// Executes a call of an engine in this process and counts it, unless it returns `None`.
 #[cfg(feature = "embedded")]
-pub(crate) async fn read_if_supported<O>(
-    operation: &'static str,
+pub(crate) async fn direct_call<O>(
     work: impl Future<Output = Option<O>>,
-    units: impl FnOnce(&O) -> f64,
+    call: impl FnOnce(&O) -> TableCall,
 ) -> Option<O> {
     let begun = begin();
     let output = work.await?;
-    begun.ended(TableCall {
-        operation,
-        read_units: units(&output),
-        write_units: 0.0,
-    });
+    begun.ended(call(&output));
     Some(output)
 }
 

@@ -8,16 +8,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::types::{
-    ConditionCheck, Delete, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
-};
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
 mod commit;
 mod outcome;
+pub(crate) mod request;
 
 use crate::client::Table;
-use crate::condition::{Condition, Expression, some};
+use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::item::{self, Item};
 use crate::key::Key;
@@ -249,32 +247,24 @@ impl Transaction {
     }
 }
 
-/// Completes the builder of a write. The SDK has a separate type for each, all with these methods.
-macro_rules! conditioned {
-    ($write:expr, $table:expr, $condition:expr) => {
-        $write
-            .table_name(&$table.reads.name)
-            .set_expression_attribute_names(some($condition.names))
-            .set_expression_attribute_values(some($condition.values))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .build()
-    };
-}
-
 impl Table {
     /// Makes one attempt at a transaction, with one call.
     async fn attempt(&self, transaction: &Transaction) -> Result<Attempt, StoreError> {
-        let writes: Result<Vec<_>, _> = transaction
-            .writes
-            .iter()
-            .map(|(key, (change, condition))| self.request(key, change, condition))
+        #[cfg(feature = "embedded")]
+        if self.write_directly(OPERATION, || transaction.requests()).await? {
+            return Ok(Attempt::Done);
+        }
+        let requests = transaction.requests().into_iter();
+        let writes: Result<Vec<_>, _> = requests
+            .map(|request| request.for_sdk(&self.reads.name))
             .collect();
+        let writes = writes.map_err(|cause| StoreError::incomplete(OPERATION, &cause))?;
         // The SDK sends one client token with all retries, so none repeats a committed transaction.
         let send = self
             .reads
             .client
             .transact_write_items()
-            .set_transact_items(Some(writes?))
+            .set_transact_items(Some(writes))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send();
         let output = write(OPERATION, send, |output| units(output.consumed_capacity())).await;
@@ -282,50 +272,6 @@ impl Table {
             Ok(_) => Ok(Attempt::Done),
             Err(error) => outcome_of(transaction, &error),
         }
-    }
-
-    /// The request of one write.
-    fn request(
-        &self,
-        key: &Key,
-        change: &Change,
-        condition: &Condition,
-    ) -> Result<TransactWriteItem, StoreError> {
-        let incomplete = |cause| StoreError::incomplete(OPERATION, &cause);
-        let condition = Expression::of(condition);
-        let request = TransactWriteItem::builder();
-        let request = match change {
-            Change::Put(item) => {
-                let put = Put::builder().set_item(Some(key.complete(item.clone())));
-                let put = put.set_condition_expression(condition.text.clone());
-                request.put(conditioned!(put, self, condition).map_err(incomplete)?)
-            }
-            Change::Delete => {
-                let delete = Delete::builder().set_key(Some(key.attributes()));
-                let delete = delete.set_condition_expression(condition.text.clone());
-                request.delete(conditioned!(delete, self, condition).map_err(incomplete)?)
-            }
-            Change::Check => {
-                let check = ConditionCheck::builder().set_key(Some(key.attributes()));
-                let check = check.set_condition_expression(condition.text.clone());
-                request.condition_check(conditioned!(check, self, condition).map_err(incomplete)?)
-            }
-            Change::Set { set, remove } => {
-                let (expression, condition) = condition.setting(set, remove);
-                let update = Update::builder().set_key(Some(key.attributes()));
-                let update = update.update_expression(expression);
-                let update = update.set_condition_expression(condition.text.clone());
-                request.update(conditioned!(update, self, condition).map_err(incomplete)?)
-            }
-            Change::Update { add, set, .. } => {
-                let (expression, condition) = condition.updating(add, set);
-                let update = Update::builder().set_key(Some(key.attributes()));
-                let update = update.update_expression(expression);
-                let update = update.set_condition_expression(condition.text.clone());
-                request.update(conditioned!(update, self, condition).map_err(incomplete)?)
-            }
-        };
-        Ok(request.build())
     }
 }
 

@@ -23,8 +23,10 @@ const CHUNK_BYTES: usize = 4_000_000;
 const LONG_IMPORT: u64 = 1000;
 /// Lines of a chunk if a transaction may have more writes than DynamoDB permits, enough for about one transaction.
 const LARGE_CHUNK: usize = 350;
-/// Maximum concurrent chunks of a kind.
-const MAX_CONCURRENT_CHUNKS: usize = 4;
+/// Concurrent chunks of a kind in a long import, over the network and on an engine in this process. The latter executes
+/// one call at a time, so more chunks keep it busy; for an engine behind a port they would only take memory.
+const CONCURRENT_CHUNKS: usize = 4;
+const CONCURRENT_CHUNKS_IN_PROCESS: usize = 8;
 
 /// Lines of one kind, with their numbers.
 pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
@@ -35,8 +37,8 @@ type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 pub struct ChunkPlan {
     /// Maximum writes in a transaction.
     pub max_writes: usize,
-    /// Whether the import is long, so that chunks may be written concurrently.
-    is_long: bool,
+    /// Concurrent chunks of a kind that permits them.
+    concurrency: usize,
 }
 
 impl ChunkPlan {
@@ -48,7 +50,15 @@ impl ChunkPlan {
         } else {
             MAX_WRITES
         };
-        Ok(Self { max_writes, is_long })
+        let concurrency = match (is_long, operator.table().is_embedded()) {
+            (false, _) => 1,
+            (true, false) => CONCURRENT_CHUNKS,
+            (true, true) => CONCURRENT_CHUNKS_IN_PROCESS,
+        };
+        Ok(Self {
+            max_writes,
+            concurrency,
+        })
     }
 
     /// Maximum lines in a chunk of a kind.
@@ -62,11 +72,7 @@ impl ChunkPlan {
 
     /// Maximum concurrent chunks of a kind.
     pub fn concurrency<K: ImportKind>(&self) -> usize {
-        if self.is_long && K::CONCURRENT {
-            MAX_CONCURRENT_CHUNKS
-        } else {
-            1
-        }
+        if K::CONCURRENT { self.concurrency } else { 1 }
     }
 }
 
