@@ -15,8 +15,7 @@ use super::dates::DateOrder;
 use super::sheet::{Sheet, SheetRow};
 use super::value::{DecimalMark, is_absent};
 
-/// Fields that several columns may fill. All e-mail addresses and telephone numbers of a row are read; of other fields,
-/// the first value.
+/// Fields that several columns may fill. All addresses and numbers of a row are read; of other fields, the first value.
 const SHARED: [&str; 8] = [
     "email",
     "phone",
@@ -113,8 +112,7 @@ impl ColumnTarget {
         }
     }
 
-    /// Parses an entry of a map: a field such as `lead.email`; a custom field, as `lead:ALIAS` or `opportunity:NAME`; or
-    /// an empty text, which leaves the column out.
+    /// Parses an entry of a map: a field such as `lead.email`, a custom field such as `lead:ALIAS`, or nothing.
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::LeftOut("by the map"));
@@ -125,7 +123,7 @@ impl ColumnTarget {
         let custom = text.split_once(':').filter(|(_, name)| !name.is_empty());
         match custom {
             Some(("lead", alias)) if !is_fixed(alias) => Ok(Self::Custom(FileKind::Lead, alias.to_owned())),
-            // Any name, because an opportunity's custom fields are in an object of their own.
+            // Any name: an opportunity's custom fields are in an object of their own.
             Some(("opportunity", name)) => Ok(Self::Custom(FileKind::Opportunity, name.to_owned())),
             _ => {
                 let fields = FileKind::ALL

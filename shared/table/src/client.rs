@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::future::try_join_all;
 
 #[cfg(feature = "embedded")]
-use crate::embedded::DirectEngine;
+use crate::direct_engine::DirectEngine;
 #[cfg(feature = "embedded")]
 use crate::engine::DirectRead;
 use crate::error::StoreError;

@@ -6,10 +6,7 @@
 //!
 //! Requires the feature `embedded`, which no function enables.
 
-use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
 
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
 use aws_sdk_dynamodb::config::{HttpClient, RuntimeComponents};
@@ -19,72 +16,18 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
-use tokio::sync::oneshot;
 
 use crate::client::{ReadTable, Table};
 use crate::connection::PATIENT;
+use crate::direct_engine::{DirectEngine, EngineThread};
 use crate::error::StoreError;
 use crate::meter::{TableCall, direct_call};
 use crate::retry::Jitter;
 
-pub use crate::engine::{Action, DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteRequest};
+pub use crate::engine::{
+    DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteAction, WriteRequest,
+};
 pub use crate::large::MAX_EMBEDDED_WRITES;
-
-/// An engine in this process.
-#[derive(Debug, Clone)]
-pub struct DirectEngine {
-    engine: Arc<dyn EmbeddedEngine>,
-    /// `None` if calls run on the threads of their tasks.
-    thread: Option<Arc<EngineThread>>,
-}
-
-/// A call for the thread of an engine.
-type Job = Box<dyn FnOnce(&dyn EmbeddedEngine) + Send>;
-
-/// A thread that executes the calls of an engine. Its drop waits for the last one, so that the engine is closed.
-#[derive(Debug)]
-struct EngineThread {
-    queue: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl EngineThread {
-    fn start(engine: Arc<dyn EmbeddedEngine>) -> io::Result<Self> {
-        let (queue, jobs) = channel::<Job>();
-        let thread = std::thread::Builder::new().name("engine".to_owned());
-        let thread = thread.spawn(move || jobs.into_iter().for_each(|job| job(&*engine)))?;
-        Ok(Self {
-            queue: Some(queue),
-            thread: Some(thread),
-        })
-    }
-}
-
-impl Drop for EngineThread {
-    fn drop(&mut self) {
-        drop(self.queue.take());
-        // A thread that panicked has reported it.
-        let _ = self.thread.take().map(JoinHandle::join);
-    }
-}
-
-impl DirectEngine {
-    /// Executes a call. `None` if the engine panicked on its thread.
-    async fn call<T: Send + 'static>(
-        &self,
-        call: impl FnOnce(&dyn EmbeddedEngine) -> T + Send + 'static,
-    ) -> Option<T> {
-        let Some(thread) = &self.thread else {
-            // Yields, so that a series of calls does not starve other tasks.
-            tokio::task::yield_now().await;
-            return Some(call(&*self.engine));
-        };
-        let (answer, answered) = oneshot::channel();
-        let job = move |engine: &dyn EmbeddedEngine| drop(answer.send(call(engine)));
-        thread.queue.as_ref()?.send(Box::new(job)).ok()?;
-        answered.await.ok()
-    }
-}
 
 impl ReadTable {
     /// Reads without the SDK, if the engine is in this process and supports this read.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::item::Item;
-pub use crate::transaction::request::{Action, WriteRequest};
+pub use crate::write_request::{WriteAction, WriteRequest};
 
 /// An engine that implements DynamoDB's JSON protocol.
 pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {

@@ -11,6 +11,8 @@ mod client;
 mod condition;
 mod connection;
 #[cfg(feature = "embedded")]
+mod direct_engine;
+#[cfg(feature = "embedded")]
 pub mod embedded;
 #[cfg(feature = "embedded")]
 mod engine;
@@ -36,6 +38,7 @@ pub mod testing;
 mod transaction;
 pub mod unknown;
 mod write;
+mod write_request;
 
 pub use aws_sdk_dynamodb::types::AttributeValue;
 

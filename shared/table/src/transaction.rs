@@ -12,14 +12,14 @@ use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
 mod commit;
 mod outcome;
-pub(crate) mod request;
 
 use crate::client::Table;
-use crate::condition::Condition;
+use crate::condition::{Condition, Expression};
 use crate::error::StoreError;
 use crate::item::{self, Item};
 use crate::key::Key;
 use crate::meter::{units, write};
+use crate::write_request::{WriteAction, WriteRequest};
 use outcome::{Attempt, outcome_of};
 
 /// DynamoDB's maximum number of writes in one transaction.
@@ -244,6 +244,45 @@ impl Transaction {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty()
+    }
+}
+
+impl Transaction {
+    /// The writes, in the order of their keys.
+    fn requests(&self) -> Vec<WriteRequest> {
+        let writes = self.writes.iter();
+        writes
+            .map(|(key, (change, condition))| change.request(key, condition))
+            .collect()
+    }
+}
+
+impl Change {
+    fn request(&self, key: &Key, condition: &Condition) -> WriteRequest {
+        let condition = Expression::of(condition);
+        let update = |expression| WriteAction::Update {
+            key: key.attributes(),
+            expression,
+        };
+        let (action, condition) = match self {
+            Self::Put(item) => (WriteAction::Put(key.complete(item.clone())), condition),
+            Self::Delete => (WriteAction::Delete(key.attributes()), condition),
+            Self::Check => (WriteAction::Check(key.attributes()), condition),
+            Self::Set { set, remove } => {
+                let (expression, condition) = condition.setting(set, remove);
+                (update(expression), condition)
+            }
+            Self::Update { add, set, .. } => {
+                let (expression, condition) = condition.updating(add, set);
+                (update(expression), condition)
+            }
+        };
+        WriteRequest {
+            action,
+            condition: condition.text,
+            names: condition.names,
+            values: condition.values,
+        }
     }
 }
 

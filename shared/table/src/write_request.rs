@@ -1,4 +1,4 @@
-//! The writes of a transaction as DynamoDB's API has them.
+//! A write of a transaction as DynamoDB's API has it.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,14 @@ use aws_sdk_dynamodb::types::{
     ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 
-use super::{Change, Transaction};
-use crate::condition::{Condition, Expression, some};
+use crate::condition::some;
 use crate::item::Item;
-use crate::key::Key;
 
 /// One write of a transaction.
 #[derive(Debug)]
 pub struct WriteRequest {
-    /// What it writes.
-    pub action: Action,
+    /// The action on the item.
+    pub action: WriteAction,
     /// The condition expression, if there is a condition.
     pub condition: Option<String>,
     /// The attributes that expressions name by aliases.
@@ -25,9 +23,9 @@ pub struct WriteRequest {
     pub values: Item,
 }
 
-/// What a write does to its item.
+/// The action of a write on its item.
 #[derive(Debug)]
-pub enum Action {
+pub enum WriteAction {
     /// Puts this item, which contains its key.
     Put(Item),
     /// Updates the item with this key.
@@ -43,46 +41,9 @@ pub enum Action {
     Check(Item),
 }
 
-impl Transaction {
-    /// The writes, in the order of their keys.
-    pub(super) fn requests(&self) -> Vec<WriteRequest> {
-        let writes = self.writes.iter();
-        writes
-            .map(|(key, (change, condition))| WriteRequest::new(key, change, condition))
-            .collect()
-    }
-}
-
 impl WriteRequest {
-    fn new(key: &Key, change: &Change, condition: &Condition) -> Self {
-        let condition = Expression::of(condition);
-        let update = |expression| Action::Update {
-            key: key.attributes(),
-            expression,
-        };
-        let (action, condition) = match change {
-            Change::Put(item) => (Action::Put(key.complete(item.clone())), condition),
-            Change::Delete => (Action::Delete(key.attributes()), condition),
-            Change::Check => (Action::Check(key.attributes()), condition),
-            Change::Set { set, remove } => {
-                let (expression, condition) = condition.setting(set, remove);
-                (update(expression), condition)
-            }
-            Change::Update { add, set, .. } => {
-                let (expression, condition) = condition.updating(add, set);
-                (update(expression), condition)
-            }
-        };
-        Self {
-            action,
-            condition: condition.text,
-            names: condition.names,
-            values: condition.values,
-        }
-    }
-
     /// The write as a request of the SDK.
-    pub(super) fn for_sdk(self, table: &str) -> Result<TransactWriteItem, BuildError> {
+    pub(crate) fn for_sdk(self, table: &str) -> Result<TransactWriteItem, BuildError> {
         /// Completes the builder of an action. The SDK has a separate type for each, all with these methods.
         macro_rules! completed {
             ($builder:expr) => {
@@ -97,13 +58,13 @@ impl WriteRequest {
         }
         let request = TransactWriteItem::builder();
         let request = match self.action {
-            Action::Put(item) => request.put(completed!(Put::builder().set_item(Some(item)))),
-            Action::Update { key, expression } => {
+            WriteAction::Put(item) => request.put(completed!(Put::builder().set_item(Some(item)))),
+            WriteAction::Update { key, expression } => {
                 let update = Update::builder().set_key(Some(key));
                 request.update(completed!(update.update_expression(expression)))
             }
-            Action::Delete(key) => request.delete(completed!(Delete::builder().set_key(Some(key)))),
-            Action::Check(key) => {
+            WriteAction::Delete(key) => request.delete(completed!(Delete::builder().set_key(Some(key)))),
+            WriteAction::Check(key) => {
                 request.condition_check(completed!(ConditionCheck::builder().set_key(Some(key))))
             }
         };
