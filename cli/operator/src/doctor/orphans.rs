@@ -75,8 +75,8 @@ impl Doctor<'_> {
             match origin(operator.keys(), &key, &item) {
                 None => {}
                 Some(DerivedFrom::One(kind, records)) => {
-                    // A record derives the noted items. If the content of one differs, its note stays unseen, and
-                    // `check_unseen` compares the record later.
+                    // A noted item is no orphan, because the check of its record noted it. `see` marks the note as seen
+                    // only if the content agrees. Otherwise `check_unseen` compares the item's record later.
                     let is_noted = self.known.see(&key, kind.content_digest(&item));
                     if !is_noted {
                         let item = key;
