@@ -155,7 +155,10 @@ fn commands_open_the_directory_of_a_stopped_service() {
     let data = data.to_str().unwrap();
     let absent = home.path().join("absent");
     let lines = home.path().join("data.ndjson");
-    std::fs::write(&lines, r#"{"kind":"tag","id":5,"tag":"VIP"}"#).unwrap();
+    // So many that several chunks are written concurrently.
+    let leads =
+        (1..=1200).map(|id| format!("{{\"kind\":\"lead\",\"id\":{id},\"firstname\":\"Ana {id}\"}}\n"));
+    std::fs::write(&lines, leads.collect::<String>()).unwrap();
     let import = ["import", "--instance", "acme", lines.to_str().unwrap()];
     let on = |directory: &str, command: &[&str]| {
         let output = funil(&[&["--data", directory][..], command].concat());
@@ -169,7 +172,9 @@ fn commands_open_the_directory_of_a_stopped_service() {
     assert!(code == Some(2) && said.contains("give one of them"), "{said}");
     assert_eq!(on(data, &["instance", "create", "acme"]).0, Some(0));
     let (code, said) = on(data, &import);
-    assert!(code == Some(0) && said.contains("1 imported"), "{said}");
+    assert!(code == Some(0) && said.contains("1200 imported"), "{said}");
+    let (code, said) = on(data, &["doctor", "--instance", "acme"]);
+    assert!(code == Some(0) && said.contains("0 differences"), "{said}");
     let running = Running::start(home.path(), &["--empty"]);
     let (code, said) = on(data, &["export", "--instance", "acme"]);
     assert!(
@@ -178,5 +183,5 @@ fn commands_open_the_directory_of_a_stopped_service() {
     );
     let exported = funil(&["--endpoint", running.endpoint(), "export", "--instance", "acme"]);
     let exported = String::from_utf8(exported.stdout).unwrap();
-    assert!(exported.contains("VIP"), "{exported}");
+    assert_eq!(exported.lines().count(), 1200);
 }
