@@ -112,14 +112,15 @@ impl Ready {
     }
 }
 
-/// Serves until `stopped`; calls `ready` once it accepts requests.
+/// Serves until the future of `stopped` ends; calls `ready` once it accepts requests. Calls `stopped` before, because a
+/// script may stop the service as soon as it is ready.
 ///
 /// # Errors
 /// [`ServeError`] if it cannot start.
-pub async fn serve(
+pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     options: &Options,
     ready: impl FnOnce(&Ready),
-    stopped: impl Future<Output = ()> + Send + 'static,
+    stopped: impl FnOnce() -> S,
 ) -> Result<(), ServeError> {
     let address = SocketAddr::new(options.bind, options.port);
     let listen = |cause| ServeError::Listen { address, cause };
@@ -151,6 +152,7 @@ pub async fn serve(
     let dynamodb = port.as_ref().map(|port| port.endpoint());
     let close_port = port.as_mut().and_then(|port| port.take_stopper());
     // Both ports stop accepting requests at once, and finish the open ones concurrently.
+    let stopped = stopped();
     let stopped = async {
         stopped.await;
         drop(close_port);

@@ -6,26 +6,36 @@ use indicatif::ProgressBar;
 
 use operator::import::CancellationToken;
 
-/// Waits for an interruption. After the first call, an interruption no longer ends the process by itself.
-pub async fn asked() {
-    let interrupted = async {
-        // Without a handler, Ctrl-C keeps its default effect and ends the process.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+/// Handles interruptions from the call on: they no longer end the process by themselves. The future ends at the next one.
+#[cfg(unix)]
+pub fn asked() -> impl Future<Output = ()> + Send + 'static {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let next = |kind| {
+        // Without a handler, the signal keeps its default effect and ends the process.
+        let signals = signal(kind);
+        async move {
+            match signals {
+                Ok(mut signals) => drop(signals.recv().await),
+                Err(_) => std::future::pending().await,
+            }
         }
     };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                () = interrupted => {}
-                _ = terminated.recv() => {}
-            }
-            return;
+    let (interrupted, terminated) = (next(SignalKind::interrupt()), next(SignalKind::terminate()));
+    async move {
+        tokio::select! {
+            () = interrupted => {}
+            () = terminated => {}
         }
     }
-    interrupted.await;
+}
+
+/// Waits for an interruption. From the first poll on, it no longer ends the process by itself.
+#[cfg(not(unix))]
+pub async fn asked() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Sends the first interruption to `stop` and returns at the second. Runs in its own task, because reading an import's

@@ -136,7 +136,7 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
         let mut out = io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
     };
-    serve::serve(&options, say, interrupt::asked())
+    serve::serve(&options, say, interrupt::asked)
         .await
         .map_err(failure)?;
     Ok(Answer::default())
