@@ -85,7 +85,7 @@ impl World {
 
     /// A world with an empty table on an engine of its own, called without a connection.
     pub async fn own() -> Self {
-        let database = Database::in_memory().expect("an engine starts");
+        let database = Database::temporary().expect("an engine starts");
         let (environment, clock) = Environment::frozen(at(NOW));
         let (engine, table) = (Arc::new(database.clone()), table_name(&environment));
         let store = Store::embedded(engine, table, environment);

@@ -1,74 +1,19 @@
-//! Reads and transactions without DynamoDB's JSON protocol, in the types of the engine. `funil serve` and most tests use
-//! them; the tests below require the same results and costs as through the SDK.
+//! Transactions without DynamoDB's JSON protocol, in the types of the engine.
 
-use std::collections::HashMap;
 use std::sync::RwLock;
 
 use dynoxide::Database;
-use dynoxide::actions::batch_get_item::{BatchGetItemRequest, KeysAndAttributes};
-use dynoxide::actions::query::QueryRequest;
 use dynoxide::actions::transact_write_items::{
     TransactConditionCheck, TransactDelete, TransactPut, TransactUpdate, TransactWriteItem,
     TransactWriteItemsRequest,
 };
 use dynoxide::types::{AttributeValue, ConsumedCapacity, Item as EngineItem};
-use table::embedded::{DirectRead, DirectlyRead, DirectlyWritten, WriteAction, WriteRequest};
+use table::embedded::{DirectlyWritten, WriteAction, WriteRequest};
 use table::{AttributeValue as TableValue, Item};
 
 use crate::operations;
 
 const TOTAL: &str = "TOTAL";
-
-/// Executes a read. `None` if it fails, is incomplete, or contains values that this project does not write.
-pub fn read(database: &Database, table: &str, read: DirectRead) -> Option<DirectlyRead> {
-    match read {
-        DirectRead::Keys(keys) => get(database, table, keys),
-        DirectRead::Range {
-            condition,
-            values,
-            limit,
-            is_descending,
-        } => {
-            let request = QueryRequest {
-                table_name: table.to_owned(),
-                key_condition_expression: Some(condition.to_owned()),
-                expression_attribute_values: Some(to_engine(values)?),
-                scan_index_forward: !is_descending,
-                limit: Some(limit),
-                consistent_read: Some(true),
-                return_consumed_capacity: Some(TOTAL.to_owned()),
-                ..QueryRequest::default()
-            };
-            let found = database.query(request).ok()?;
-            Some(DirectlyRead {
-                items: from_engine(found.items.unwrap_or_default())?,
-                more: found.last_evaluated_key.is_some(),
-                units: units(found.consumed_capacity.as_slice()),
-            })
-        }
-    }
-}
-
-fn get(database: &Database, table: &str, keys: Vec<Item>) -> Option<DirectlyRead> {
-    let keys = KeysAndAttributes {
-        keys: keys.into_iter().map(to_engine).collect::<Option<_>>()?,
-        consistent_read: Some(true),
-        ..KeysAndAttributes::default()
-    };
-    let request = BatchGetItemRequest {
-        request_items: HashMap::from([(table.to_owned(), keys)]),
-        return_consumed_capacity: Some(TOTAL.to_owned()),
-    };
-    let mut found = database.batch_get_item(request).ok()?;
-    if !found.unprocessed_keys.is_empty() {
-        return None;
-    }
-    Some(DirectlyRead {
-        items: from_engine(found.responses.remove(table).unwrap_or_default())?,
-        more: false,
-        units: units(found.consumed_capacity.as_deref().unwrap_or_default()),
-    })
-}
 
 fn units(capacity: &[ConsumedCapacity]) -> f64 {
     capacity.iter().map(|capacity| capacity.capacity_units).sum()
@@ -160,31 +105,3 @@ fn to_engine_value(value: TableValue) -> Option<AttributeValue> {
         _ => return None,
     })
 }
-
-fn from_engine(items: Vec<EngineItem>) -> Option<Vec<Item>> {
-    items.into_iter().map(map).collect()
-}
-
-fn map(item: EngineItem) -> Option<Item> {
-    let values = item
-        .into_iter()
-        .map(|(name, value)| Some((name, to_table(value)?)));
-    values.collect()
-}
-
-fn to_table(value: AttributeValue) -> Option<TableValue> {
-    Some(match value {
-        AttributeValue::S(text) => TableValue::S(text),
-        AttributeValue::N(digits) => TableValue::N(digits),
-        AttributeValue::BOOL(flag) => TableValue::Bool(flag),
-        AttributeValue::NULL(is_null) => TableValue::Null(is_null),
-        AttributeValue::L(list) => TableValue::L(list.into_iter().map(to_table).collect::<Option<_>>()?),
-        AttributeValue::M(item) => TableValue::M(map(item)?),
-        AttributeValue::SS(texts) => TableValue::Ss(texts),
-        AttributeValue::NS(numbers) => TableValue::Ns(numbers),
-        AttributeValue::B(_) | AttributeValue::BS(_) => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests;

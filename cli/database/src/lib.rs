@@ -1,4 +1,4 @@
-//! The embedded database: DynamoDB's API on SQLite, in a file or in memory.
+//! The embedded database: DynamoDB's API on SQLite.
 //!
 //! A crate of its own, because it is compiled with more optimisation than the rest of the command: its reading and writing of
 //! JSON is a part of every request.
@@ -7,16 +7,22 @@ mod direct;
 mod directory;
 mod large;
 mod operations;
+mod readers;
 mod sweep;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::{fmt, io};
 
+use dynoxide::DynoxideError;
+use readers::Readers;
 use table::embedded::{DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteRequest};
+use tempfile::TempDir;
 
 /// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
 /// elsewhere.
@@ -56,11 +62,15 @@ pub enum DatabaseError {
 /// An open database. Clones share it.
 #[derive(Clone)]
 pub struct Database {
+    // Dropped first: the last connection to close moves the log into the file, and only the engine's does.
+    readers: Arc<Readers>,
     engine: dynoxide::Database,
     /// Read-locked by ordinary calls, write-locked by a large transaction.
     writing: Arc<RwLock<()>>,
     /// Excludes other processes from the directory.
     lock: Option<Arc<File>>,
+    /// Deletes the files of a temporary database.
+    folder: Option<Arc<TempDir>>,
 }
 
 impl Database {
@@ -70,11 +80,11 @@ impl Database {
     /// # Errors
     /// [`DatabaseError`] if the file is not the engine's.
     pub fn in_file(path: &Path) -> Result<Self, DatabaseError> {
-        let path = path
+        let name = path
             .to_str()
             .ok_or_else(|| DatabaseError::File("its path is not UTF-8".to_owned()))?;
         let open = || {
-            let database = dynoxide::Database::new(path)?;
+            let database = dynoxide::Database::new(name)?;
             if !HAS_DEFAULTS {
                 // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk. It also
                 // reduces the cache to 2 MB.
@@ -82,24 +92,28 @@ impl Database {
             }
             Ok(database)
         };
-        Self::opened(open())
-    }
-
-    /// Opens a database in memory, dropped with its last clone.
-    ///
-    /// # Errors
-    /// [`DatabaseError`] if there is not enough memory.
-    pub fn in_memory() -> Result<Self, DatabaseError> {
-        Self::opened(dynoxide::Database::memory())
-    }
-
-    fn opened(engine: dynoxide::Result<dynoxide::Database>) -> Result<Self, DatabaseError> {
-        let engine = engine.map_err(|cause| DatabaseError::File(cause.to_string()))?;
+        let engine = open().map_err(|cause: DynoxideError| DatabaseError::File(cause.to_string()))?;
         Ok(Self {
+            readers: Arc::new(Readers::of(path.to_owned())),
             engine,
             writing: Arc::default(),
             lock: None,
+            folder: None,
         })
+    }
+
+    /// Opens a database in a temporary folder, which is deleted with the last clone.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] if the system does not create it.
+    pub fn temporary() -> Result<Self, DatabaseError> {
+        let folder = tempfile::tempdir().map_err(|cause| DatabaseError::Directory {
+            path: std::env::temp_dir(),
+            cause,
+        })?;
+        let mut database = Self::in_file(&folder.path().join("temporary.db"))?;
+        database.folder = Some(Arc::new(folder));
+        Ok(database)
     }
 
     /// Deletes the items that expired before Unix second `now`. Reads only the partitions of the table that begin with
@@ -126,7 +140,7 @@ impl EmbeddedEngine for Database {
 
     fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
         let _shared = self.writing.read().unwrap_or_else(PoisonError::into_inner);
-        direct::read(&self.engine, table, read)
+        self.readers.read(table, &read)
     }
 
     fn write(&self, table: &str, writes: Vec<WriteRequest>) -> DirectlyWritten {

@@ -13,7 +13,7 @@ pub fn call(database: &Database, operation: &str, body: &Value) -> (u16, Value) 
 
 /// An engine with an empty table `funil`.
 pub fn table() -> Database {
-    let database = Database::in_memory().unwrap();
+    let database = Database::temporary().unwrap();
     let attribute = |name| json!({ "AttributeName": name, "AttributeType": "S" });
     let element = |name, kind| json!({ "AttributeName": name, "KeyType": kind });
     let table = json!({

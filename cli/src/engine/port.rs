@@ -90,12 +90,12 @@ impl Engine {
         })
     }
 
-    /// Serves a database in memory on a free port, for tests.
+    /// Serves a temporary database on a free port, for tests.
     ///
     /// # Errors
     /// [`EngineError`] if it cannot start.
-    pub fn in_memory() -> Result<Self, EngineError> {
-        Self::open(Database::in_memory()?, LOOPBACK, None)
+    pub fn temporary() -> Result<Self, EngineError> {
+        Self::open(Database::temporary()?, LOOPBACK, None)
     }
 
     /// Serves a database in a file on a free port, for benchmarks.

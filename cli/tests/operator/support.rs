@@ -76,7 +76,7 @@ impl From<Output> for Ended {
 
 impl Bench {
     pub fn new() -> Self {
-        let engine = Engine::in_memory().unwrap();
+        let engine = Engine::temporary().unwrap();
         Self { engine }
     }
 

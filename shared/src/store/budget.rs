@@ -4,7 +4,6 @@
 //! slightly. Queries in progress reserve their maximum cost. Before a query is refused, it waits for the unused part of
 //! their reservations.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -107,21 +106,15 @@ impl ReadBudget {
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] if they are too many; [`StoreError`] if they cannot be read.
-    pub async fn get_many(
-        &self,
-        table: &ReadTable,
-        keys: Vec<Key>,
-    ) -> Result<HashMap<Key, Item>, StoreError> {
+    pub async fn get_items(&self, table: &ReadTable, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
         if keys.is_empty() {
-            return Ok(HashMap::new());
+            return Ok(Vec::new());
         }
         let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         self.take(count.into()).await?;
-        let read = table.get_many(keys).await?;
+        let read = table.get_items(keys).await?;
         // One unit of each item is already taken.
-        let further = read
-            .values()
-            .map(|item| table::read_units(item::bytes(item)) - 1.0);
+        let further = read.iter().map(|item| table::read_units(item::bytes(item)) - 1.0);
         self.spend(further.sum());
         Ok(read)
     }

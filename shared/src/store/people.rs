@@ -95,7 +95,7 @@ impl Reader {
     ) -> Result<BTreeSet<UserId>, StoreError> {
         let users: BTreeSet<_> = users.into_iter().collect();
         let keys = users.iter().map(|user| self.keys().user(*user));
-        let found = self.table.get_many(keys).await?.into_values();
+        let found = self.table.get_items(keys).await?.into_iter();
         let found = found.map(|item| item::decode("user", item).map(|user: User| user.id));
         found.collect()
     }

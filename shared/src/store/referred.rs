@@ -82,7 +82,7 @@ impl Reader {
     ) -> Result<BTreeMap<T::Id, T>, StoreError> {
         let unknown: BTreeSet<_> = ids.into_iter().filter(|id| !known.contains_key(id)).collect();
         let keys = unknown.into_iter().map(|id| T::key(self.keys(), id));
-        let found = budget.get_many(&self.table, keys.collect()).await?.into_values();
+        let found = budget.get_items(&self.table, keys.collect()).await?.into_iter();
         let found = found.filter_map(|item| table::readable(item, |item| item::decode::<T>(T::KIND, item)));
         known.extend(found.map(|record| (record.id(), record)));
         Ok(known)

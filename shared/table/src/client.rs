@@ -65,12 +65,18 @@ impl ReadTable {
         Retry::new(&self.jitter, policy, work)
     }
 
-    /// Reads items by key; absent ones are missing from the result. One round trip, unless DynamoDB returns unprocessed
-    /// keys. Reads more than 100 keys in parallel batches.
+    /// Reads items by key, like [`Self::get_items`].
     pub async fn get_many(
         &self,
         keys: impl IntoIterator<Item = Key>,
     ) -> Result<HashMap<Key, Item>, StoreError> {
+        let items = self.get_items(keys).await?.into_iter();
+        items.map(|item| Ok((key_of(&item)?, item))).collect()
+    }
+
+    /// Reads items, in any order; absent ones are missing from the result. One round trip, unless DynamoDB returns
+    /// unprocessed keys. Reads more than 100 keys in parallel batches.
+    pub async fn get_items(&self, keys: impl IntoIterator<Item = Key>) -> Result<Vec<Item>, StoreError> {
         let mut keys: Vec<_> = keys.into_iter().collect();
         keys.sort_unstable();
         keys.dedup();
@@ -85,7 +91,7 @@ impl ReadTable {
         self.pass(1).await?;
         #[cfg(feature = "embedded")]
         if let Some(found) = self
-            .read_directly(OPERATION, DirectRead::Keys(vec![key.attributes()]))
+            .read_directly(OPERATION, DirectRead::Keys(vec![key.clone()]))
             .await
         {
             return Ok(found.items.into_iter().next());
@@ -103,15 +109,21 @@ impl ReadTable {
     }
 
     /// Reads one batch and retries unprocessed keys.
-    async fn get_batch(&self, keys: &[Key]) -> Result<Vec<(Key, Item)>, StoreError> {
+    async fn get_batch(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+        const OPERATION: &str = "BatchGetItem";
+        #[cfg(feature = "embedded")]
+        if let Some(found) = self
+            .read_directly(OPERATION, DirectRead::Keys(keys.to_vec()))
+            .await
+        {
+            return Ok(found.items);
+        }
         let mut wanted: Vec<_> = keys.iter().map(Key::attributes).collect();
         let mut found = Vec::with_capacity(wanted.len());
-        let mut retry = self.retry(UNPROCESSED, "BatchGetItem");
+        let mut retry = self.retry(UNPROCESSED, OPERATION);
         loop {
             let (items, unprocessed) = self.try_batch(wanted).await?;
-            for item in items {
-                found.push((key_of(&item)?, item));
-            }
+            found.extend(items);
             if unprocessed.is_empty() {
                 return Ok(found);
             }
@@ -123,13 +135,6 @@ impl ReadTable {
     /// One attempt at a batch: the found items, and the keys that DynamoDB left unprocessed.
     async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
         const OPERATION: &str = "BatchGetItem";
-        #[cfg(feature = "embedded")]
-        if let Some(found) = self
-            .read_directly(OPERATION, DirectRead::Keys(keys.clone()))
-            .await
-        {
-            return Ok((found.items, Vec::new()));
-        }
         let request = KeysAndAttributes::builder()
             .set_keys(Some(keys))
             .consistent_read(true)
@@ -189,13 +194,13 @@ impl ReadTable {
         if span.is_empty() {
             return Ok(Page::default());
         }
-        let (condition, values) = span.condition();
         #[cfg(feature = "embedded")]
         {
             let range = DirectRead::Range {
-                condition,
-                values: values.clone(),
-                limit,
+                range: KeyRange {
+                    limit,
+                    ..span.clone()
+                },
                 is_descending: order == Order::Descending,
             };
             if let Some(found) = self.read_directly(OPERATION, range).await {
@@ -205,6 +210,7 @@ impl ReadTable {
                 });
             }
         }
+        let (condition, values) = span.condition();
         let send = self
             .client
             .query()

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use crate::item::Item;
+use crate::key::Key;
+use crate::pages::KeyRange;
 pub use crate::write_request::{WriteAction, WriteRequest};
 
 /// An engine that implements DynamoDB's JSON protocol.
@@ -29,16 +31,12 @@ pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
 /// A read without DynamoDB's JSON protocol.
 #[derive(Debug)]
 pub enum DirectRead {
-    /// The items with these keys, at most 100.
-    Keys(Vec<Item>),
-    /// Items of one partition, in the order of their sort keys.
+    /// The items with these keys, at most 100, each once.
+    Keys(Vec<Key>),
+    /// The items of a range, up to its limit, in the order of their sort keys.
     Range {
-        /// The key condition.
-        condition: &'static str,
-        /// The values of the condition.
-        values: Item,
-        /// Maximum number of items.
-        limit: usize,
+        /// The range.
+        range: KeyRange,
         /// Whether to read from the end.
         is_descending: bool,
     },

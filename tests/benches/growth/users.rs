@@ -43,7 +43,7 @@ pub async fn measure() -> Vec<String> {
 }
 
 async fn measure_with(users: u64, table: &mut Table) {
-    let world = World::on(Engine::in_memory().expect("an engine starts")).await;
+    let world = World::on(Engine::temporary().expect("an engine starts")).await;
     stock(&world, users).await;
     let wallet = world.known(7).await;
     let department: Vec<_> = (FIRST_USER..FIRST_USER + users.min(DEPARTMENT)).collect();

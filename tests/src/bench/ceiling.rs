@@ -70,7 +70,7 @@ pub struct Ceiling {
 impl Ground {
     /// The instance `acme` with its people and leads.
     pub async fn open(latency: Latency) -> Self {
-        let engine = Arc::new(Database::in_memory().expect("an engine starts"));
+        let engine = Arc::new(Database::temporary().expect("an engine starts"));
         let arranged = World::embedded(engine.clone(), TABLE).await;
         settle(&arranged.operator(ACME)).await;
         let limits = Limits::new(engine, latency);

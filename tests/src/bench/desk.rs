@@ -30,9 +30,9 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// The instance `acme` with its people and leads, on an engine in memory.
+    /// The instance `acme` with its people and leads, on a temporary engine.
     pub async fn open() -> Self {
-        let engine = Engine::in_memory().expect("an engine starts");
+        let engine = Engine::temporary().expect("an engine starts");
         let wire = engine.endpoint();
         let arranged = World::on(engine).await;
         settle(&arranged.operator(ACME)).await;

@@ -39,7 +39,7 @@ pub struct Stage {
 impl Stage {
     /// A new table and the function's router.
     pub async fn new(function: &str) -> Self {
-        let engine = Engine::in_memory().expect("an engine starts");
+        let engine = Engine::temporary().expect("an engine starts");
         let location = Location {
             table: "funil".to_owned(),
             endpoint: Some(engine.endpoint()),

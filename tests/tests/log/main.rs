@@ -181,7 +181,7 @@ async fn requests_log_one_line_without_secrets() {
         .finish();
     tracing::subscriber::set_global_default(subscriber).expect("the only subscriber");
     // On a port, so that the log includes the connection's lines.
-    let world = World::on(Engine::in_memory().expect("an engine starts")).await;
+    let world = World::on(Engine::temporary().expect("an engine starts")).await;
     let operator = world.operator("acme");
     settle(&operator).await;
     let wallet = world.wallet(7).await;

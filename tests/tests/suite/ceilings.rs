@@ -31,7 +31,7 @@ const LATENCY: Latency = Latency {
 
 /// An empty table, and its limits.
 async fn limited() -> (World, Arc<Limits>) {
-    let engine = Arc::new(Database::in_memory().expect("an engine"));
+    let engine = Arc::new(Database::temporary().expect("an engine"));
     let world = World::embedded(engine.clone(), TABLE).await;
     (world, Limits::new(engine, LATENCY))
 }

@@ -210,7 +210,7 @@ async fn rejected_input_is_not_logged() {
 #[tokio::test]
 async fn lines_contain_request_and_invocation_ids() {
     // The SDK logs a failure without a connection as an error of its own.
-    let world = World::on(Engine::in_memory().expect("an engine starts")).await;
+    let world = World::on(Engine::temporary().expect("an engine starts")).await;
     settle(&world.operator(ACME)).await;
     let wallet = world.wallet(7).await;
     let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));

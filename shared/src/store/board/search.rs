@@ -4,7 +4,7 @@
 //! The records found are read, and every filter is checked on them. So the cost depends on the hits, not on the number
 //! of opportunities. For a term with many hits, reading the lists costs less, so they are read as for other filters.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
@@ -214,11 +214,11 @@ impl Writer {
         let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
         let batches: Vec<_> = found
             .chunks(BATCH)
-            .map(|batch| asked.budget.get_many(&self.reader.table, batch.to_vec()))
+            .map(|batch| asked.budget.get_items(&self.reader.table, batch.to_vec()))
             .collect();
         let batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
         let batches: Vec<_> = batches.try_collect().await?;
-        let items = batches.into_iter().flat_map(HashMap::into_values);
+        let items = batches.into_iter().flatten();
         let mut hits = admitted(&self.reader, asked, fresh, items).await?;
         hits.sort_unstable_by(|a, b| a.place.cmp(&b.place));
         Ok(hits)

@@ -231,15 +231,11 @@ impl LeadReads<'_> {
     async fn items_of(&mut self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
         let missing = keys.iter().filter(|key| !self.records.requested.contains(*key));
         let missing: Vec<_> = missing.cloned().collect();
-        let mut read = HashMap::new();
-        if !missing.is_empty() {
-            read = self.budget.get_many(&self.reader.table, missing).await?;
-        }
         let found = &mut self.records.found;
-        let items = keys
-            .iter()
-            .filter_map(|key| found.remove(key).or_else(|| read.remove(key)));
-        Ok(items.collect())
+        for item in self.budget.get_items(&self.reader.table, missing).await? {
+            found.insert(key_of(&item)?, item);
+        }
+        Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
     }
 
     /// Caches the ids for the next request of this lead. If they are more than a prefetch may read, removes the cached

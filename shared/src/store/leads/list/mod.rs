@@ -170,7 +170,7 @@ impl Reader {
         let reached = records.end.map_or(0, |end| ids.partition_point(|id| *id <= end));
         let unread = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
         let mut leads = records.found;
-        let rest = self.table.get_many(unread).await?.into_values();
+        let rest = self.table.get_items(unread).await?.into_iter();
         leads.extend(rest.filter_map(|item| table::readable(item, LeadState::take)));
         leads.retain(|state| ids.binary_search(&state.lead.id).is_ok());
         leads.sort_unstable_by_key(|state| state.lead.id);

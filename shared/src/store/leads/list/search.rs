@@ -161,7 +161,7 @@ impl Writer {
                 let keys = self.keys();
                 let wanted = ids.into_iter().skip(skipped).take(limit);
                 let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
-                let items = self.reader.table.get_many(wanted).await?.into_values();
+                let items = self.reader.table.get_items(wanted).await?.into_iter();
                 let entries = items.filter_map(|item| table::readable(item, LeadEntry::read));
                 entries.collect()
             }

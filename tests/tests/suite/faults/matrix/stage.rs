@@ -209,7 +209,7 @@ impl Stage {
 }
 
 async fn empty() -> (World, RawTable, Arc<Recorder>) {
-    let engine = Database::in_memory().expect("an engine starts");
+    let engine = Database::temporary().expect("an engine starts");
     let recorder = Arc::new(Recorder {
         engine: engine.clone(),
         written: Mutex::default(),

@@ -1,19 +1,21 @@
-//! Tests of direct reads and transactions.
+//! Reads by connections of their own, and transactions without the protocol, compared with the engine's protocol.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde_json::json;
-use table::embedded::EmbeddedEngine;
+use serde_json::{Value, json};
+use table::embedded::{DirectRead, DirectlyWritten, EmbeddedEngine, WriteAction, WriteRequest};
 use table::meter::{Cost, Meter};
-use table::{CommitError, Condition, Jitter, Key, KeyRange, Page, StoreError, Table, Transaction};
+use table::{
+    AttributeValue, CommitError, Condition, Item, Jitter, Key, KeyRange, Page, StoreError, Table, Transaction,
+};
 
-use super::*;
+use crate::Database;
 use crate::testing::{call, table};
 
 /// The engine without direct reads.
 #[derive(Debug)]
-struct Protocol(crate::Database);
+struct Protocol(Database);
 
 impl EmbeddedEngine for Protocol {
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
@@ -28,6 +30,11 @@ fn range(after: Option<&str>, through: Option<&str>, limit: usize) -> KeyRange {
         through: through.map(str::to_owned),
         limit,
     }
+}
+
+/// The sort keys of items that together exceed a batch, and a page of a query several times.
+fn large() -> Vec<String> {
+    (10..58).map(|number| number.to_string()).collect()
 }
 
 type Read = Result<(Vec<Item>, bool), String>;
@@ -50,12 +57,14 @@ async fn results(table: Table) -> (Vec<Read>, Cost) {
     let reads = table.reads();
     let work = async {
         let mut results = Vec::new();
-        for partition in ["p", "binary", "none"] {
-            let key = |sort| Key::new(partition, sort);
+        for partition in ["p", "binary", "large", "none"] {
+            let key = |sort: &str| Key::new(partition, sort);
             results.push(items(reads.get(&key("1")).await));
-            let found = reads.get_many([key("1"), key("2"), key("9")]).await;
-            let found = found.map(BTreeMap::from_iter);
-            results.push(items(found.map(BTreeMap::into_values)));
+            for keys in [["1", "2", "9"].map(str::to_owned).to_vec(), large()] {
+                let found = reads.get_many(keys.iter().map(|sort| key(sort))).await;
+                let found = found.map(BTreeMap::from_iter);
+                results.push(items(found.map(BTreeMap::into_values)));
+            }
             results.push(items(
                 reads.query_all(KeyRange::whole(partition.to_owned())).await,
             ));
@@ -65,6 +74,7 @@ async fn results(table: Table) -> (Vec<Read>, Cost) {
             range(Some("1"), None, 2),
             range(None, Some("2"), 9),
             range(Some("1"), Some("3"), 2),
+            KeyRange::whole("large".to_owned()),
         ] {
             results.push(page(reads.query(span.clone()).await));
             results.push(page(reads.query_last(span).await));
@@ -72,6 +82,12 @@ async fn results(table: Table) -> (Vec<Read>, Cost) {
         results
     };
     (meter.measure(work).await, meter.cost())
+}
+
+fn put(database: &Database, partition: &str, sort: &str, value: &Value) {
+    let item = json!({ "pk": { "S": partition }, "sk": { "S": sort }, "a \"value\"": value });
+    let put = json!({ "TableName": "funil", "Item": item });
+    assert_eq!(call(database, "PutItem", &put).0, 200);
 }
 
 /// Items, ends of pages, errors, calls and units of direct reads are those of the protocol.
@@ -87,11 +103,14 @@ async fn direct_reads_equal_the_protocol() {
         ("p", "2", json!({ "S": "x".repeat(9_000) })),
         ("p", "3", json!({ "NULL": true })),
         ("p", "4", json!({ "SS": ["a"] })),
+        ("p", "5", json!({ "NS": ["-1.5e3", "2"] })),
+        ("p", "6", json!({ "S": "\"\\\n\u{1}ção😀" })),
         ("binary", "1", json!({ "B": "eA==" })),
     ] {
-        let item = json!({ "pk": { "S": partition }, "sk": { "S": sort }, "value": value });
-        let put = json!({ "TableName": "funil", "Item": item });
-        assert_eq!(call(&database, "PutItem", &put).0, 200);
+        put(&database, partition, sort, &value);
+    }
+    for sort in large() {
+        put(&database, "large", &sort, &json!({ "S": "x".repeat(390_000) }));
     }
     for name in ["funil", "absent"] {
         let jitter = || Jitter::new(|_| 0);
@@ -102,9 +121,7 @@ async fn direct_reads_equal_the_protocol() {
     }
     // Otherwise the protocol would be compared with itself.
     let one = DirectRead::Range {
-        condition: "pk = :pk",
-        values: Item::from([(":pk".to_owned(), TableValue::S("p".to_owned()))]),
-        limit: 1,
+        range: range(None, None, 1),
         is_descending: false,
     };
     assert!(database.read("funil", one).is_some_and(|found| found.more));
@@ -116,17 +133,21 @@ fn mixed(version: u64) -> Transaction {
     let value = |name: &str, value| Item::from([(name.to_owned(), value)]);
     let mut mixed = Transaction::default();
     let list = vec![
-        TableValue::N("7".to_owned()),
-        TableValue::Bool(true),
-        TableValue::Null(true),
+        AttributeValue::N("7".to_owned()),
+        AttributeValue::Bool(true),
+        AttributeValue::Null(true),
     ];
-    let map = value("list", TableValue::L(list));
-    mixed.put(key("new"), value("map", TableValue::M(map)), Condition::Absent);
+    let map = value("list", AttributeValue::L(list));
+    mixed.put(
+        key("new"),
+        value("map", AttributeValue::M(map)),
+        Condition::Absent,
+    );
     mixed.delete(key("1"), Condition::Present);
-    let text = value("text", TableValue::Ss(vec!["a".to_owned()]));
+    let text = value("text", AttributeValue::Ss(vec!["a".to_owned()]));
     mixed.set(key("2"), text, &["v"], Condition::Version(version));
     mixed.check(key("3"), Condition::Present);
-    let expiry = value("ttl", TableValue::N("9".to_owned()));
+    let expiry = value("ttl", AttributeValue::N("9".to_owned()));
     mixed.update(key("sum"), "n", 5, expiry, Condition::Always);
     mixed
 }
@@ -141,11 +162,11 @@ async fn written(table: Table) -> (Vec<Outcome>, Vec<Item>, Cost) {
     let work = async {
         let mut prepared = Transaction::default();
         for sort in ["1", "2", "3", "4"] {
-            let version = Item::from([("v".to_owned(), TableValue::N("6".to_owned()))]);
+            let version = Item::from([("v".to_owned(), AttributeValue::N("6".to_owned()))]);
             prepared.put(Key::new("p", sort), version, Condition::Always);
         }
         let mut too_large = Transaction::default();
-        let text = Item::from([("text".to_owned(), TableValue::S("x".repeat(500_000)))]);
+        let text = Item::from([("text".to_owned(), AttributeValue::S("x".repeat(500_000)))]);
         too_large.put(Key::new("p", "large"), text, Condition::Always);
         let mut large = Transaction::default();
         for sort in 100..220 {
