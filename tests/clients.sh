@@ -5,6 +5,7 @@
 #   tests/clients.sh                      with `cargo run --`
 #   tests/clients.sh target/debug/funil   with an existing command
 #   tests/clients.sh --update [command]   and writes the collection in examples/
+#   tests/clients.sh --install            only installs the generators, into CLIENT_TOOLS
 #
 # Node.js 20 and Python 3.11 are optional: clients without their tool are skipped. npm and pip install the generators (a minute) into
 # a temporary directory, or once into CLIENT_TOOLS=DIR.
@@ -12,11 +13,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly root=$PWD here=$PWD/tests/clients collection=$PWD/examples/funil.postman_collection.json
-update=
-if [[ ${1:-} == --update ]]; then
-  update=1
-  shift
-fi
+update='' install=''
+case ${1:-} in
+  --update) update=1 && shift ;;
+  --install) install=1 && shift ;;
+esac
 funil=("$@")
 [[ $# -gt 0 ]] || funil=(cargo run --quiet --)
 scratch=$(mktemp -d)
@@ -77,6 +78,12 @@ python_tools() {
     limited 300 "$tools/python/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt" &&
     cp "$here/requirements.txt" "$tools/python/"
 }
+
+if [[ -n $install ]]; then
+  ! command -v npm >/dev/null || node_tools
+  ! command -v python3 >/dev/null || python_tools
+  exit
+fi
 
 typescript() {
   cp "$here"/*.mjs "$here/client.ts" "$tools/node" && cd "$tools/node" &&

@@ -20,9 +20,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::{fmt, io};
 
 use dynoxide::DynoxideError;
-use readers::Readers;
 use table::embedded::{DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteRequest};
 use tempfile::TempDir;
+
+use crate::readers::Readers;
 
 /// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
 /// elsewhere.
@@ -59,6 +60,12 @@ pub enum DatabaseError {
     Missing(PathBuf),
 }
 
+impl DatabaseError {
+    fn of_engine(cause: DynoxideError) -> Self {
+        Self::File(cause.to_string())
+    }
+}
+
 /// An open database. Clones share it.
 #[derive(Clone)]
 pub struct Database {
@@ -92,7 +99,7 @@ impl Database {
             }
             Ok(database)
         };
-        let engine = open().map_err(|cause: DynoxideError| DatabaseError::File(cause.to_string()))?;
+        let engine = open().map_err(DatabaseError::of_engine)?;
         Ok(Self {
             readers: Arc::new(Readers::of(path.to_owned())),
             engine,
@@ -112,6 +119,9 @@ impl Database {
             cause,
         })?;
         let mut database = Self::in_file(&folder.path().join("temporary.db"))?;
+        // Nothing has to survive, so nothing waits for the disk.
+        let engine = &database.engine;
+        engine.enable_bulk_loading().map_err(DatabaseError::of_engine)?;
         database.folder = Some(Arc::new(folder));
         Ok(database)
     }

@@ -189,9 +189,9 @@ impl Writer {
             .await
     }
 
-    /// For a search, the leads with stale copies, because it compares the copy in every record. Otherwise none.
+    /// For a search by lead, the leads with stale copies, because it compares the copy in every record. Otherwise none.
     pub(crate) async fn fresh(&self, asked: &Asked<'_>, markers: &StaleMarkers) -> Result<Fresh, StoreError> {
-        if asked.filter.search.is_some() {
+        if asked.compares_leads() {
             return self.reader.fresh_leads(markers, &asked.budget).await;
         }
         Ok(Fresh::default())
