@@ -61,7 +61,7 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    fn of_engine(cause: DynoxideError) -> Self {
+    fn of_engine(cause: &DynoxideError) -> Self {
         Self::File(cause.to_string())
     }
 }
@@ -99,7 +99,7 @@ impl Database {
             }
             Ok(database)
         };
-        let engine = open().map_err(DatabaseError::of_engine)?;
+        let engine = open().map_err(|cause| DatabaseError::of_engine(&cause))?;
         Ok(Self {
             readers: Arc::new(Readers::of(path.to_owned())),
             engine,
@@ -121,7 +121,9 @@ impl Database {
         let mut database = Self::in_file(&folder.path().join("temporary.db"))?;
         // Nothing has to survive, so nothing waits for the disk.
         let engine = &database.engine;
-        engine.enable_bulk_loading().map_err(DatabaseError::of_engine)?;
+        engine
+            .enable_bulk_loading()
+            .map_err(|cause| DatabaseError::of_engine(&cause))?;
         database.folder = Some(Arc::new(folder));
         Ok(database)
     }
