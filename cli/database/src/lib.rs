@@ -16,7 +16,7 @@ mod tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::{fmt, io};
 
 use dynoxide::DynoxideError;
@@ -72,7 +72,8 @@ pub struct Database {
     // Dropped first: the last connection to close moves the log into the file, and only the engine's does.
     readers: Arc<Readers>,
     engine: dynoxide::Database,
-    /// Read-locked by ordinary calls, write-locked by a large transaction.
+    /// Read-locked by ordinary calls, write-locked by a large transaction. Reads see either all or nothing of each, so they
+    /// need no lock.
     writing: Arc<RwLock<()>>,
     /// Excludes other processes from the directory.
     lock: Option<Arc<File>>,
@@ -151,7 +152,6 @@ impl EmbeddedEngine for Database {
     }
 
     fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
-        let _shared = self.writing.read().unwrap_or_else(PoisonError::into_inner);
         self.readers.read(table, &read)
     }
 

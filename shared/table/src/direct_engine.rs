@@ -1,4 +1,4 @@
-//! Calls of an engine in this process, on the threads of their tasks or on one of its own.
+//! Calls of an engine in this process: reads on the threads of their tasks, other calls there or on one of its own.
 
 use std::io;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use crate::engine::EmbeddedEngine;
+use crate::engine::{DirectRead, DirectlyRead, EmbeddedEngine};
 
 /// An engine in this process.
 #[derive(Debug, Clone)]
 pub struct DirectEngine {
     pub engine: Arc<dyn EmbeddedEngine>,
-    /// `None` if calls run on the threads of their tasks.
+    /// `None` if all calls run on the threads of their tasks.
     pub thread: Option<Arc<EngineThread>>,
 }
 
@@ -48,13 +48,19 @@ impl Drop for EngineThread {
 }
 
 impl DirectEngine {
-    /// Executes a call. `None` if the engine panicked on its thread.
+    /// Executes a read. Yields before, so that a series of reads does not starve other tasks.
+    pub async fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
+        tokio::task::yield_now().await;
+        self.engine.read(table, read)
+    }
+
+    /// Executes another call. `None` if the engine panicked on its thread.
     pub async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&dyn EmbeddedEngine) -> T + Send + 'static,
     ) -> Option<T> {
         let Some(thread) = &self.thread else {
-            // Yields, so that a series of calls does not starve other tasks.
+            // As above.
             tokio::task::yield_now().await;
             return Some(call(&*self.engine));
         };

@@ -37,9 +37,8 @@ impl ReadTable {
         read: DirectRead,
     ) -> Option<DirectlyRead> {
         let engine = self.engine.as_ref()?;
-        let table = self.name.clone();
         // Boxed, so that the futures of handlers stay small.
-        let work = Box::pin(async { engine.call(move |engine| engine.read(&table, read)).await? });
+        let work = Box::pin(engine.read(&self.name, read));
         direct_call(work, |found| TableCall {
             operation,
             read_units: found.units,
@@ -92,7 +91,7 @@ impl Table {
         Self::on(DirectEngine { engine, thread: None }, table, jitter)
     }
 
-    /// A table on an engine in this process that works on another thread, so that one task can prepare further calls
+    /// A table on an engine in this process that writes on another thread, so that one task can prepare further calls
     /// meanwhile.
     #[must_use]
     pub fn embedded_on_thread(engine: Arc<dyn EmbeddedEngine>, table: String, jitter: Jitter) -> Self {

@@ -13,7 +13,7 @@ pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
     /// that deletes nothing may have up to [`MAX_EMBEDDED_WRITES`](crate::MAX_EMBEDDED_WRITES) writes.
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
 
-    /// Executes a strongly consistent read and blocks meanwhile. `None` if the engine cannot, or if the read fails or is
+    /// Executes a strongly consistent read and blocks meanwhile, but not for writes. `None` if the engine cannot, or if the read fails or is
     /// incomplete: [`Self::answer`] then gets it as a call and returns the error.
     fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
         let _ = (table, read);
