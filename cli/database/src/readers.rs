@@ -1,9 +1,9 @@
 //! Reads without the engine, by SQLite connections of their own.
 //!
 //! The engine has one connection, which executes one call at a time and prepares each statement anew. These connections
-//! read concurrently with each other and with its writes: the log keeps the state of the last commit for them. They
-//! never write and never checkpoint. They rely on the engine's tables, so the engine's version is fixed in `Cargo.toml`,
-//! and the tests compare all reads with the engine's.
+//! read concurrently with each other and with its writes: SQLite's write-ahead log lets each read see the last commit.
+//! They never write and never checkpoint. They rely on the engine's tables, so the engine's version is fixed in
+//! `Cargo.toml`, and the tests compare all reads with the engine's.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,7 +34,8 @@ impl Readers {
         Self { file, idle }
     }
 
-    /// Executes a read. `None` if it fails, is incomplete, or contains values that this project does not write.
+    /// Executes a read. `None` if it fails, is incomplete, or contains values that this project does not write; then the
+    /// engine executes it.
     pub fn read(&self, table: &str, read: &DirectRead) -> Option<DirectlyRead> {
         let idle = self.idle().pop();
         let connection = idle.or_else(|| self.open().ok())?;
@@ -42,7 +43,7 @@ impl Readers {
             DirectRead::Keys(keys) => get(&connection, table, keys),
             DirectRead::Range { range, is_descending } => query(&connection, table, range, *is_descending),
         };
-        // A failure closes the connection.
+        // Otherwise the connection is closed.
         let found = found.ok().flatten()?;
         self.idle().push(connection);
         Some(found)
@@ -70,14 +71,14 @@ fn get(connection: &Connection, table: &str, keys: &[Key]) -> rusqlite::Result<O
     let mut statement = prepare(connection, table, "pk = ?1 AND sk = ?2")?;
     let (mut items, mut units, mut bytes) = (Vec::with_capacity(keys.len()), 0.0, 0);
     for key in keys {
-        let mut found = 0;
-        read(&mut statement, [text(&key.pk), text(&key.sk)], |row| {
-            found = row.get(1)?;
+        let mut size = 0;
+        each_row(&mut statement, [text(&key.pk), text(&key.sk)], |row| {
+            size = row.get(1)?;
             items.push(item(row)?);
             Ok(false)
         })?;
-        units += read_units(found);
-        bytes += found;
+        units += read_units(size);
+        bytes += size;
     }
     Ok((bytes <= MAX_BATCH).then_some(DirectlyRead {
         items,
@@ -104,7 +105,7 @@ fn query(
     let limit = i64::try_from(range.limit).unwrap_or(i64::MAX);
     let (mut items, mut bytes, mut is_full) = (Vec::new(), 0, false);
     let parameters = (text(&range.partition), after, through, limit);
-    read(&mut statement, parameters, |row| {
+    each_row(&mut statement, parameters, |row| {
         let size: usize = row.get(1)?;
         is_full = !items.is_empty() && bytes + size > MAX_PAGE;
         if !is_full {
@@ -120,6 +121,7 @@ fn query(
     }))
 }
 
+/// A query of the JSON and the size in bytes of items.
 fn prepare<'a>(
     connection: &'a Connection,
     table: &str,
@@ -132,7 +134,7 @@ fn prepare<'a>(
 }
 
 /// Passes rows to `take` until it returns false.
-fn read(
+fn each_row(
     statement: &mut CachedStatement<'_>,
     parameters: impl Params,
     mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,

@@ -304,7 +304,7 @@ impl Operator {
         let mut transaction = Transaction::default();
         let void = item::encode("credential", &stored.revoked_credential(self.instance(), at))?;
         transaction.put(key::credential(&stored.hash), void, Condition::Always);
-        self.replace_entry(transaction, stored).await
+        self.commit_with_entry(transaction, stored).await
     }
 
     /// Sets or removes a key's own limit (C-9), from the next request on.
@@ -327,7 +327,7 @@ impl Operator {
                 lacks: vec!["revoked"],
             },
         );
-        self.replace_entry(transaction, stored).await
+        self.commit_with_entry(transaction, stored).await
     }
 
     /// The entry of a credential that is not revoked; otherwise an error.
@@ -351,8 +351,8 @@ impl Operator {
         }
     }
 
-    /// Replaces a stored entry, together with other writes.
-    async fn replace_entry(
+    /// Adds the changed entry of a credential to a transaction that changes the credential, and commits both.
+    async fn commit_with_entry(
         &self,
         mut transaction: Transaction,
         stored: StoredEntry,
@@ -362,6 +362,8 @@ impl Operator {
         let key = self.keys().credential(entry.kind, &entry.id);
         transaction.set(key, item, &MAY_LACK, Condition::Present);
         if !self.table().try_commit(transaction).await? {
+            // Another process has revoked the credential, or deleted the instance.
+            self.unrevoked_entry(entry.kind, &entry.id).await?;
             return Err(self.no_credential(entry.kind, &entry.id));
         }
         Ok(entry)

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 /// The copy's table.
 const COPY: &str = "copy";
 
-/// A store that reads from `store` and writes to `scratch`, an empty engine. Later reads return the written items.
+/// A store that executes all calls on `scratch`, an empty engine, after copying the items that they need from `store`.
 ///
 /// # Errors
 /// [`StoreError`] if the copy's table cannot be created.

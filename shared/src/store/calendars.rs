@@ -156,7 +156,8 @@ impl Reader {
         self.hints.links.put(link, calendar.clone());
     }
 
-    /// Busy times of the calendar, which is then cached for its link. No call if they were prefetched.
+    /// Busy times of the calendar in the interval of [`Self::begin_slots`], without a call if that prefetched them. Caches
+    /// the calendar for its link, so that the next request can prefetch them.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.

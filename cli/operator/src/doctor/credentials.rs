@@ -53,7 +53,7 @@ impl Doctor<'_> {
     }
 
     /// Checks whether an item that opens the instance has an entry in the operator's list.
-    pub(super) async fn check_opening(&mut self, at: &Key, item: &Item) -> Result<()> {
+    pub(super) async fn check_credential(&mut self, at: &Key, item: &Item) -> Result<()> {
         let operator = self.operator;
         let Ok(credential) = item::decode::<Credential>("credential", item.clone()) else {
             self.report("a credential of the instance", "cannot be read", false);

@@ -2,7 +2,8 @@
 //!
 //! No record leads to the partition of some orphans, such as a look-up of an unused number, the list of a removed owner
 //! or the total of a removed column. So this check scans the whole table. It also finds the partitions of totals, which
-//! are compared separately.
+//! are compared separately, and checks that each item by which requests find a credential has an entry in the list of
+//! credentials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,14 +63,14 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Checks the items of a page, among them the items of credentials, and collects the partitions of totals.
+    /// Checks the items of a page, and collects the partitions of totals. A repair moves totals in a former form.
     async fn check_scanned(&mut self, items: Vec<Item>) -> Result<()> {
         let operator = self.operator;
         let mut derivations = Vec::new();
         for item in items {
             let key = key_of(&item)?;
             if key.pk.starts_with(key::OPENING) {
-                self.check_opening(&key, &item).await?;
+                self.check_credential(&key, &item).await?;
                 continue;
             }
             match origin(operator.keys(), &key, &item) {

@@ -40,11 +40,11 @@ impl RecordKind for Automations {
     fn references(automation: &Automation, to: &mut References) {
         let mut filters = References::default();
         add_filter_references(&automation.filters, &mut filters);
-        to.within("filters", filters);
+        to.add_within("filters", filters);
         for (at, action) in automation.actions.iter().enumerate() {
             let mut named = References::default();
             add_references(action, &mut named);
-            to.within(&format!("actions[{at}]"), named);
+            to.add_within(&format!("actions[{at}]"), named);
         }
     }
 

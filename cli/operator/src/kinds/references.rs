@@ -64,8 +64,8 @@ impl References {
         self.0.push(Reference { field, target });
     }
 
-    /// Adds the references of a part of the record.
-    pub fn within(&mut self, part: &str, references: Self) {
+    /// Adds the references of a part of the line. Their fields get the prefix `part`.
+    pub fn add_within(&mut self, part: &str, references: Self) {
         for Reference { field, target } in references.0 {
             self.push(format!("{part}.{field}"), target);
         }

@@ -1,8 +1,8 @@
 //! Numbers of leads, by the attributes that determine who sees them (C-20, C-82).
 //!
-//! An owner has one total, which counts leads with access lists apart from the others. Separate items count them by
-//! their lists; only viewers from whom lists may hide leads read these. So the cost of a page grows with owners, not
-//! with lists, and there may be as many lists as leads (C-89).
+//! An owner has one total, and leads without owner have `OWNERLESS_TOTALS`. A total counts leads with access lists apart
+//! from the others. Separate items count them by their lists; only viewers from whom lists may hide leads read these. So
+//! the cost of a page grows with owners, not with lists, and there may be as many lists as leads (C-89).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ use table::{KeyRange, MAX_AHEAD, MAX_COUNTERS_AHEAD, Page, StoreError, key_of};
 
 const KIND: &str = "lead total";
 /// Number of items that count leads without owner, because calls from new numbers create them in bursts.
-const SHARDS: u64 = 16;
+const OWNERLESS_TOTALS: u64 = 16;
 /// Maximum ranges of totals of leads with access lists that are prefetched.
 const MAX_EXPECTED: usize = 4;
 
@@ -63,7 +63,7 @@ pub type FirstTotals = BTreeMap<Option<UserId>, Page>;
 pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contribution>, StoreError> {
     let class = LeadClass::of(lead);
     let owner = lead.owner.map_or_else(
-        || format!("none.{}", lead.id.get() % SHARDS),
+        || format!("none.{}", lead.id.get() % OWNERLESS_TOTALS),
         |owner| owner.to_string(),
     );
     let is_restricted = !class.lists.is_open();
