@@ -20,7 +20,7 @@ const MAX_PAGE: usize = 1 << 20;
 /// Maximum bytes of the items of a batch.
 const MAX_BATCH: usize = 16 << 20;
 /// Kilobytes of pages that a connection keeps in memory.
-const CACHE: i64 = 16 << 10;
+const CACHE: i64 = 4 << 10;
 
 /// The connections that read the file of an engine.
 pub struct Readers {
