@@ -5,7 +5,7 @@
 //! | `GET /sac360/lead/{id}` | 16: the tickets of a lead ([`list`]) |
 //! | `GET /sac360/list_file_attendance/{id}` | 17: the files of a ticket ([`ticket_files`]) |
 //! | `GET /sac360/list_file_lead/{id}` | 18: the files of all tickets of a lead ([`lead_files`]) |
-//! | `POST /sac360/relaction` | gives a ticket another lead ([`reassign`], C-100) |
+//! | `POST /sac360/relaction` | gives a ticket another lead ([`reassign`], C-100). Clients write it so |
 
 mod error;
 mod lead_files;

@@ -86,15 +86,16 @@ impl Transaction {
         self.writes.insert(key, (Change::Put(item), condition));
     }
 
-    /// Sets attributes of an item and removes those of `may_lack` that it no longer has. Attributes of later builds are
-    /// kept (C-88), except by an empty item, which replaces the stored one.
-    pub fn set(&mut self, key: Key, item: Item, may_lack: &[&str], condition: Condition) {
-        let gone = may_lack.iter().filter(|name| !item.contains_key(**name));
+    /// Sets the attributes in `set`, and removes those named in `remove_unless_set` that it does not contain. All
+    /// others stay, so attributes of later builds survive (C-88). Creates the item unless the condition forbids it. An
+    /// empty `set` replaces the stored item, because DynamoDB has no update that sets nothing.
+    pub fn set(&mut self, key: Key, set: Item, remove_unless_set: &[&str], condition: Condition) {
+        let gone = remove_unless_set.iter().filter(|name| !set.contains_key(**name));
         let remove = gone.map(|name| (*name).to_owned()).collect();
-        let change = if item.is_empty() {
-            Change::Put(item)
+        let change = if set.is_empty() {
+            Change::Put(set)
         } else {
-            Change::Set { set: item, remove }
+            Change::Set { set, remove }
         };
         self.writes.insert(key, (change, condition));
     }

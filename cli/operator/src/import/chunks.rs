@@ -117,12 +117,14 @@ pub struct ChunkWriter<'i> {
 }
 
 impl ChunkWriter<'_> {
-    /// Writes the records of a chunk, or only checks them. Returns every line with its outcome, refused ones first.
+    /// Writes the records of a chunk or, for superseded lines, only checks them. Returns every line with its outcome,
+    /// first those with missing references.
     pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
         let mut finished = Vec::with_capacity(chunk.len());
         let good = self.take_valid::<K>(chunk, &mut finished).await?;
         let lines: Vec<_> = good.iter().map(|(_, line)| line).collect();
         let outcomes = if self.mode.is_check_only && !K::CHECK_READS_TABLE {
+            // Their references exist, which is all that this kind checks.
             vec![Outcome::Unchanged; lines.len()]
         } else {
             K::write(self.operator, &lines, self.mode).await?

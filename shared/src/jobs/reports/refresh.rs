@@ -3,7 +3,8 @@
 //!
 //! One scan, in slices, computes all reports of an entity (see [`checkpoint`](crate::jobs::reports::checkpoint)). So
 //! memory is bounded, a run continues the scan of the last run, and instances take turns. Of two concurrent refreshes
-//! of a report one writes the head. An interrupted refresh keeps the former result. The next deletes unused parts.
+//! of a report one writes the head. An interrupted refresh keeps the former result, and the next one that writes the
+//! head deletes the unused parts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -298,20 +299,21 @@ impl Writer {
         Ok(stored)
     }
 
-    /// Writes the changed parts of a result and then its head. Of a `cube` of `None` or one with more than
-    /// [`MAX_PARTS`] parts, only the fact that it is too large is stored. Returns false if another refresh was faster.
+    /// Writes the changed parts of a result, then its head, which makes them valid, and deletes parts that the head
+    /// does not name. A `cube` of `None` is too large, as is one with more than [`MAX_PARTS`] parts: then the head
+    /// contains only this. Returns false if a concurrent refresh has written the head.
     async fn store_result(
         &self,
         due: &Due,
         cube: Option<Cube>,
-        since: Timestamp,
+        scan_start: Timestamp,
     ) -> Result<bool, StoreError> {
         let (unaltered, generation) = self.unaltered_and_generation(due).await?;
         let version = report_version(generation, &self.reader().environment.token());
-        let months = cube.map(|cube| cube.parts(PART_SUMS));
-        let months = months.filter(|months| months.values().map(Vec::len).sum::<usize>() <= MAX_PARTS);
-        let too_large = months.is_none();
-        let parts = months.into_iter().flatten().flat_map(|(month, cubes)| {
+        let by_month = cube.map(|cube| cube.parts(PART_SUMS));
+        let by_month = by_month.filter(|parts| parts.values().map(Vec::len).sum::<usize>() <= MAX_PARTS);
+        let too_large = by_month.is_none();
+        let parts = by_month.into_iter().flatten().flat_map(|(month, cubes)| {
             let cubes = cubes.into_iter().enumerate();
             cubes.map(move |(index, cube)| (report_part_name(&month, index), cube))
         });
@@ -321,7 +323,7 @@ impl Writer {
         });
         let parts = writes.buffer_unordered(WRITES).try_collect().await?;
         let head = Head {
-            generated_at: since,
+            generated_at: scan_start,
             digest: due.digest.clone(),
             generation,
             too_large,

@@ -94,7 +94,8 @@ pub struct BoardScan<'a> {
     asked: &'a Asked<'a>,
     fresh: &'a Fresh,
     lists: MergeScan<Entry>,
-    /// Approximate share of requested entries in each list.
+    /// For each of several exact lists, the part of the requested entries that it contains; for a wide list, the part
+    /// of its entries that is requested. Approximate.
     shares: Vec<f64>,
     /// The exact lists, if a wider one is read.
     exact_lists: Vec<ListPart>,
@@ -200,9 +201,9 @@ impl<'a> BoardScan<'a> {
         Ok(())
     }
 
-    /// Number of entries of a list that probably contain the sought ones. Of several exact lists, each contains its
-    /// share of them; of a wide list, a share of the entries is requested. A filter on records has an unknown share:
-    /// the first read is generous and each further one doubles it.
+    /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones. A
+    /// single exact list contains only requested entries, and `shares` describes the others. A filter other than the
+    /// creation date drops an unknown part of the entries: the first read is generous and each further one doubles it.
     fn likely_entries(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
         let is_merged = self.shares.len() > 1;
