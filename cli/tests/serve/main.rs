@@ -58,6 +58,18 @@ fn the_printed_lines_work() {
     assert_eq!(answers, expected);
 }
 
+/// A shell has SIGINT ignored for its background jobs, so a service without a handler would go on.
+#[cfg(unix)]
+#[test]
+fn a_signal_stops_a_service_as_soon_as_it_is_ready() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = running::serving(home.path(), &["--empty"]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\""]);
+    shell.arg(serving.get_program()).args(serving.get_args());
+    Running::run(shell, "").stop();
+}
+
 /// Every column of the demo has opportunities, and every report has values in the last 30 days.
 #[test]
 fn the_demo_fills_every_board_and_report() {

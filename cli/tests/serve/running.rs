@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use shared::environment::Environment;
 
@@ -154,7 +154,7 @@ impl Running {
         ask(&self.url, "GET", path, headers, "").expect("an answer")
     }
 
-    /// Stops the service with a signal, if the system supports signals, and returns its log.
+    /// Stops the service with a signal, if the system supports signals, and returns its log. It has 10 s to stop.
     pub fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         if !Command::new("kill")
@@ -164,7 +164,11 @@ impl Running {
         {
             self.child.kill().unwrap();
         }
-        self.child.wait().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "the service does not stop");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         self.log.take().unwrap().join().unwrap()
     }
 
