@@ -1,9 +1,10 @@
 //! Transactions: writes that all happen or none.
 //!
-//! A transaction puts, deletes and checks items, each with a condition, and adds to numbers. Additions to one item are
-//! merged, because DynamoDB rejects two writes to one item. An attempt either succeeds, fails a condition (the caller
-//! decides again), or has an unknown outcome, which is reported as an error and never retried blindly. Conflicts with
-//! other writers and throttled attempts are retried here, and additions to contested sums then go to shards.
+//! A transaction puts, deletes and checks items and sets their attributes, each with a condition, and adds to numbers.
+//! Additions to one item are merged, because DynamoDB rejects two writes to one item. An attempt either succeeds, fails
+//! a condition (the caller decides again), or has an unknown outcome, which is reported as an error and never retried
+//! blindly. Conflicts with other writers and throttled attempts are retried here, and additions to contested sums then
+//! go to shards.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,8 +88,9 @@ impl Transaction {
     }
 
     /// Sets the attributes in `set`, and removes those named in `remove_unless_set` that it does not contain. All
-    /// others stay, so attributes of later builds survive (C-88). Creates the item unless the condition forbids it. With
-    /// an empty `set` the item loses all attributes but its key, because the update expression requires one to set.
+    /// others stay, so attributes of later builds survive (C-88). Creates the item unless the condition forbids it.
+    /// With an empty `set` the item loses all attributes but its key, because the update expression requires one to
+    /// set.
     pub fn set(&mut self, key: Key, set: Item, remove_unless_set: &[&str], condition: Condition) {
         let gone = remove_unless_set.iter().filter(|name| !set.contains_key(**name));
         let remove = gone.map(|name| (*name).to_owned()).collect();

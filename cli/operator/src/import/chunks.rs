@@ -117,8 +117,8 @@ pub struct ChunkWriter<'i> {
 }
 
 impl ChunkWriter<'_> {
-    /// Writes the records of a chunk or, if the mode is check-only, only checks them: lines that a later line of the same
-    /// record replaces. Returns every line with its outcome, first those with missing references.
+    /// Writes the records of a chunk or, if the mode is check-only, only checks them: lines that a later line of the
+    /// same record replaces. Returns every line with its outcome, first those with missing references.
     pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
         let mut finished = Vec::with_capacity(chunk.len());
         let good = self.take_valid::<K>(chunk, &mut finished).await?;

@@ -201,10 +201,10 @@ impl<'a> BoardScan<'a> {
         Ok(())
     }
 
-    /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones. Each of
-    /// several exact lists contains its share of these. Of a wide list only a share of the entries is requested, so
-    /// more are read. A filter on records, which is any but the creation date, drops an unknown part of the entries: the
-    /// first read has at least [`MIN_FILTERED_READ`], and each further one twice as many.
+    /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones. Each
+    /// of several exact lists contains its share of these. Of a wide list only a share of the entries is requested, so
+    /// more are read. A filter on records, which is any but the creation date, drops an unknown part of the entries:
+    /// the first read has at least [`MIN_FILTERED_READ`], and each further one twice as many.
     fn likely_entries(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
         let is_merged = self.shares.len() > 1;
