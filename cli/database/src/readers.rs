@@ -1,4 +1,4 @@
-//! Reads without the engine, by SQLite connections of their own.
+//! Reads directly from the SQLite file of the engine (dynoxide, DynamoDB's API on SQLite), by connections of their own.
 //!
 //! The engine has one connection, which executes one call at a time and prepares each statement anew. These connections
 //! read concurrently with each other and with its writes: SQLite's write-ahead log lets each read see the last commit.
@@ -34,8 +34,8 @@ impl Readers {
         Self { file, idle }
     }
 
-    /// Executes a read. `None` if it fails, is incomplete, or contains values that this project does not write; then the
-    /// engine executes it.
+    /// Executes a read. `None` if it fails, is incomplete, or contains values that this project does not write; then
+    /// the engine executes it.
     pub fn read(&self, table: &str, read: &DirectRead) -> Option<DirectlyRead> {
         let idle = self.idle().pop();
         let connection = idle.or_else(|| self.open().ok())?;

@@ -362,7 +362,8 @@ impl Operator {
         let key = self.keys().credential(entry.kind, &entry.id);
         transaction.set(key, item, &MAY_LACK, Condition::Present);
         if !self.table().try_commit(transaction).await? {
-            // Another process has revoked the credential, or deleted the instance.
+            // A condition failed. If another process has revoked the credential or deleted the instance, this is the
+            // error.
             self.unrevoked_entry(entry.kind, &entry.id).await?;
             return Err(self.no_credential(entry.kind, &entry.id));
         }

@@ -86,7 +86,7 @@ pub enum Counter {
 
 /// A credential by its hash.
 pub fn credential(hash: &CredentialHash) -> Key {
-    Key::new(format!("{OPENING}{}", hash.as_str()), "credential")
+    Key::new(format!("{CREDENTIAL_PREFIX}{}", hash.as_str()), "credential")
 }
 
 /// Selects every item of an instance, and its credentials.
@@ -94,7 +94,7 @@ pub fn credential(hash: &CredentialHash) -> Key {
 pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
     table::Selection {
         prefix: Keys::of(instance).prefix(),
-        other_prefix: OPENING,
+        other_prefix: CREDENTIAL_PREFIX,
         attribute: ("instance", instance.as_str()),
     }
 }
@@ -116,7 +116,7 @@ pub fn expiring(instance: &InstanceName) -> [String; 8] {
 }
 
 /// The prefix of the partition keys of items that requests find by a credential's hash.
-pub const OPENING: &str = "#credential#";
+pub const CREDENTIAL_PREFIX: &str = "#credential#";
 
 /// The item with the table's format (C-88).
 pub fn format() -> Key {

@@ -72,7 +72,7 @@ impl Doctor<'_> {
 /// repair adds one. If the list has another credential with its id, the repair deletes this credential.
 async fn check_has_entry(operator: &Operator, at: &Key, item: &Item, entry_key: &Key) -> Result<Check> {
     let credential: Credential = item::decode("credential", item.clone())?;
-    let hash = at.pk.trim_start_matches(key::OPENING);
+    let hash = at.pk.trim_start_matches(key::CREDENTIAL_PREFIX);
     let mut fix = Transaction::default();
     let reason = match operator.reads().get(entry_key).await? {
         Some(entry) if decode(&entry).is_ok_and(|entry| entry.hash.as_str() != hash) => {

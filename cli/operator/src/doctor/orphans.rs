@@ -69,15 +69,16 @@ impl Doctor<'_> {
         let mut derivations = Vec::new();
         for item in items {
             let key = key_of(&item)?;
-            if key.pk.starts_with(key::OPENING) {
+            if key.pk.starts_with(key::CREDENTIAL_PREFIX) {
                 self.check_credential(&key, &item).await?;
                 continue;
             }
             match origin(operator.keys(), &key, &item) {
                 None => {}
                 Some(DerivedFrom::One(kind, records)) => {
-                    // A noted item is no orphan, because the check of its record noted it. `see` marks the note as seen
-                    // only if the content agrees. Otherwise `check_unseen` compares the item's record later.
+                    // The check of the records noted the items that they derive in `known`, so a noted item is no
+                    // orphan, and its record is not read. `see` also marks the note as seen if the item has the noted
+                    // content. `check_unseen` later compares the records of the other notes.
                     let is_noted = self.known.see(&key, kind.content_digest(&item));
                     if !is_noted {
                         let item = key;

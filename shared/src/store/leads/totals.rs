@@ -1,8 +1,8 @@
 //! Numbers of leads, by the attributes that determine who sees them (C-20, C-82).
 //!
-//! An owner has one total, and leads without owner have `OWNERLESS_TOTALS`. A total counts leads with access lists apart
-//! from the others. Separate items count them by their lists; only viewers from whom lists may hide leads read these. So
-//! the cost of a page grows with owners, not with lists, and there may be as many lists as leads (C-89).
+//! An owner has one total, and leads without owner have `OWNERLESS_TOTALS`. A total counts leads with access lists
+//! apart from the others. Separate items count them by their lists; only viewers from whom lists may hide leads read
+//! these. So the cost of a page grows with owners, not with lists, and there may be as many lists as leads (C-89).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,10 +30,10 @@ const OWNERLESS_TOTALS: u64 = 16;
 /// Maximum ranges of totals of leads with access lists that are prefetched.
 const MAX_EXPECTED: usize = 4;
 
-/// The number of leads of an owner; in [`Keys::restricted_lead_totals`], of an owner with the same access lists.
+/// A total: of an owner's leads, or in [`Keys::restricted_lead_totals`] of those of them with the same access lists.
 #[derive(Debug, Deserialize)]
 struct LeadTotal {
-    /// Without those in `restricted`.
+    /// In an owner's total, its leads without access lists; in a restricted total, all its leads.
     #[serde(rename = "n", default)]
     count: i64,
     /// Number of the owner's leads with access lists.
@@ -59,7 +59,8 @@ pub struct VisibleLeads {
 /// First pages of totals of leads with access lists, by owner; `None` for those of all owners.
 pub type FirstTotals = BTreeMap<Option<UserId>, Page>;
 
-/// The items that count a lead, with its contributions.
+/// The totals that count a lead, with its contributions: its owner's and, if it has access lists, that of its owner and
+/// lists.
 pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contribution>, StoreError> {
     let class = LeadClass::of(lead);
     let owner = lead.owner.map_or_else(
