@@ -1,7 +1,7 @@
 //! The embedded database: DynamoDB's API on SQLite.
 //!
-//! A crate of its own, because it is compiled with more optimisation than the rest of the command: its reading and writing of
-//! JSON is a part of every request.
+//! A crate of its own, because it is compiled with more optimisation than the rest of the command: its reading and
+//! writing of JSON is a part of every request.
 
 mod direct;
 mod directory;
@@ -72,8 +72,8 @@ pub struct Database {
     // Dropped first: the last connection to close moves the log into the file, and only the engine's does.
     readers: Arc<Readers>,
     engine: dynoxide::Database,
-    /// Read-locked by ordinary calls, write-locked by a large transaction. Reads see either all or nothing of each, so they
-    /// need no lock.
+    /// Read-locked by ordinary calls, write-locked by a large transaction. Reads see either all or nothing of each, so
+    /// they need no lock.
     writing: Arc<RwLock<()>>,
     /// Excludes other processes from the directory.
     lock: Option<Arc<File>>,
