@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up must fail, and says what it saw"
 )]
 
+mod abuse;
 mod answers;
 mod automations;
 mod booking_page;
@@ -19,7 +20,6 @@ mod pages;
 mod ports;
 mod running;
 mod secrets;
-mod strangers;
 mod tail;
 
 use running::{Running, funil};
