@@ -5,7 +5,6 @@
 //! They never write and never checkpoint. They rely on the engine's tables, so the engine's version is fixed in
 //! `Cargo.toml`, and the tests compare all reads with the engine's.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -150,7 +149,7 @@ fn each_row(
 
 /// A text in the form of the engine's key columns.
 fn text(text: &str) -> String {
-    format!("S:{text}")
+    ["S:", text].concat()
 }
 
 /// A text after all texts in that form.
@@ -170,9 +169,26 @@ struct StoredItem(Item);
 
 impl<'de> Deserialize<'de> for StoredItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values = HashMap::<String, StoredValue>::deserialize(deserializer)?;
-        let values = values.into_iter().map(|(name, StoredValue(value))| (name, value));
-        Ok(Self(values.collect()))
+        deserializer.deserialize_map(ItemVisitor).map(Self)
+    }
+}
+
+struct ItemVisitor;
+
+impl<'de> Visitor<'de> for ItemVisitor {
+    type Value = Item;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an item of DynamoDB")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
+        // Most items have at most 7 attributes.
+        let mut item = Item::with_capacity(7);
+        while let Some((name, StoredValue(value))) = map.next_entry()? {
+            item.insert(name, value);
+        }
+        Ok(item)
     }
 }
 

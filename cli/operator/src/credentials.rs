@@ -22,8 +22,8 @@ use table::{Condition, Policy, Transaction};
 
 /// Characters of a credential's public id.
 const ID_LENGTH: usize = 12;
-/// The attributes that a stored credential or its entry may lack.
-const MAY_LACK: [&str; 5] = [
+/// The optional attributes of a stored credential and of its entry. A write removes those for which it has no value.
+const OPTIONAL_ATTRIBUTES: [&str; 5] = [
     "label",
     "expires",
     "revoked",
@@ -321,7 +321,7 @@ impl Operator {
         transaction.set(
             key::credential(&stored.hash),
             credential,
-            &MAY_LACK,
+            &OPTIONAL_ATTRIBUTES,
             Condition::Exactly {
                 has: Item::from([("id".to_owned(), item::s(&*stored.entry.id))]),
                 lacks: vec!["revoked"],
@@ -360,11 +360,12 @@ impl Operator {
         let item = item::encode("credential entry", &stored)?;
         let entry = stored.entry;
         let key = self.keys().credential(entry.kind, &entry.id);
-        transaction.set(key, item, &MAY_LACK, Condition::Present);
+        transaction.set(key, item, &OPTIONAL_ATTRIBUTES, Condition::Present);
         if !self.table().try_commit(transaction).await? {
-            // A condition failed. If another process has revoked the credential or deleted the instance, this is the
-            // error.
+            // A condition failed. The entry is read again only to find out why: this returns an error if another
+            // process has revoked the credential, or deleted it or the instance.
             self.unrevoked_entry(entry.kind, &entry.id).await?;
+            // Otherwise the condition on the credential itself failed: it is missing, or differs from its entry.
             return Err(self.no_credential(entry.kind, &entry.id));
         }
         Ok(entry)

@@ -10,7 +10,7 @@ use super::{Operator, OperatorError};
 use shared::store::OpportunitySnapshot;
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::key::{self, BoardList};
-use shared::store::unscoped::opportunities::class::counts;
+use shared::store::unscoped::opportunities::class::contributions;
 use table::item::{self, Item};
 use table::{
     CommitError, Condition, Key, KeyRange, MAX_WRITES, Pages, Policy, SHARDS, StoreError, Transaction,
@@ -132,7 +132,7 @@ impl Operator {
                 let Ok(snapshot) = OpportunitySnapshot::decode(entry) else {
                     continue;
                 };
-                let totals = counts(keys, &snapshot.opportunity)?.into_iter();
+                let totals = contributions(keys, &snapshot.opportunity)?.into_iter();
                 for (count, share) in totals.filter(|(key, _)| keys.is_day_count(key)) {
                     let sums = cents.entry(count).or_default();
                     for (name, amount) in share.numbers.into_iter().filter(|(name, _)| is_cents(name)) {

@@ -21,8 +21,8 @@ use table::{Condition, Key, MAX_WRITES, Policy, StoreError, Transaction, key_of}
 const SETTLED: u32 = 30;
 /// Concurrent transactions of a deletion.
 const CONCURRENCY: usize = 8;
-/// Attributes that an instance's entry may lack.
-const MAY_LACK: [&str; 2] = ["suspended", "deleting"];
+/// The optional attributes of an instance's entry.
+const OPTIONAL_ATTRIBUTES: [&str; 2] = ["suspended", "deleting"];
 
 /// The result of deleting an instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -116,7 +116,7 @@ impl Operator {
         let mut transaction = Transaction::default();
         let item = item::encode("instance", entry)?;
         let key = key::instance(self.instance());
-        transaction.set(key, item, &MAY_LACK, Condition::Present);
+        transaction.set(key, item, &OPTIONAL_ATTRIBUTES, Condition::Present);
         Ok(transaction)
     }
 

@@ -197,7 +197,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Whether totals have shards after conflicts: from format 4 on.
-    pub fn totals_spread(self) -> bool {
+    pub fn totals_are_sharded(self) -> bool {
         self.board >= BoardForm::ByColumn
     }
 

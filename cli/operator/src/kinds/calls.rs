@@ -13,8 +13,8 @@ use crate::conditions::{record, same_event};
 
 use super::prelude::*;
 
-/// The fields that a stored event may lack.
-const EVENT_MAY_LACK: [&str; 2] = ["phone", "callId"];
+/// The optional fields of a stored event.
+const OPTIONAL_EVENT_ATTRIBUTES: [&str; 2] = ["phone", "callId"];
 /// The fields of a line.
 const FIELDS: [&str; 14] = [
     "id",
@@ -285,7 +285,7 @@ impl Operator {
         let is_left_to_line = has_event_line && old_event == new_event;
         if let (Some(event_key), Some(event), false) = (new_event, event, is_left_to_line) {
             let item = item::encode("event", &event)?;
-            transaction.set(event_key, item, &EVENT_MAY_LACK, Condition::Always);
+            transaction.set(event_key, item, &OPTIONAL_EVENT_ATTRIBUTES, Condition::Always);
         }
         if let Some(lead) = record.call.lead {
             // A transaction that links a lead checks that it exists (C-24).

@@ -21,7 +21,8 @@ use table::item::{self, Item};
 pub struct Hit {
     /// The sort key in lists.
     pub place: String,
-    pub opportunity: Opportunity,
+    /// Boxed, because it has some 3 KB and hits are sorted.
+    pub opportunity: Box<Opportunity>,
     /// A record or a list entry with the whole snapshot.
     item: Item,
 }
@@ -30,7 +31,7 @@ pub struct Hit {
 #[derive(Deserialize)]
 struct OpportunityText {
     #[serde(rename = "o")]
-    opportunity: Opportunity,
+    opportunity: Box<Opportunity>,
 }
 
 impl Hit {

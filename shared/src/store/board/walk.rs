@@ -23,6 +23,10 @@ const MIN_FILTERED_READ: usize = 50;
 const MAX_DOUBLINGS: u32 = 6;
 /// Factor of the expected entries to read, so that few reads are too short.
 const MARGIN: f64 = 1.15;
+/// Further entries to read of each of several lists, because the margin of a small number is less than one entry.
+const SPARE: usize = 2;
+/// Minimum share that is assumed of a wide list, because shares are approximate and may be 0.
+const MIN_SHARE: f64 = 0.01;
 
 /// An opportunity and its sort key in the lists. The opportunity is boxed, because it has some 3 KB and entries are
 /// moved often.
@@ -201,22 +205,26 @@ impl<'a> BoardScan<'a> {
         Ok(())
     }
 
-    /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones. Each
-    /// of several exact lists contains its share of these. Of a wide list only a share of the entries is requested, so
-    /// more are read. A filter on records, which is any but the creation date, drops an unknown part of the entries:
-    /// the first read has at least [`MIN_FILTERED_READ`], and each further one twice as many.
+    /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones.
+    ///
+    /// A filter on anything but the creation date drops an unknown part of the entries. Then at least
+    /// [`MIN_FILTERED_READ`] are read, times a factor that doubles with each read.
     fn likely_entries(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
-        let is_merged = self.shares.len() > 1;
+        // The exact lists are kept for later while a wide list is read.
         let is_wide = !self.exact_lists.is_empty();
-        let mut entries = sought;
-        if is_merged {
-            entries = scaled(sought, share * MARGIN) + 2;
-        } else if is_wide {
-            entries = scaled(sought, MARGIN / share.max(0.01));
-        }
+        let mut entries = if is_wide {
+            // The share is the part of the list's entries that is requested.
+            scaled(sought, MARGIN / share.max(MIN_SHARE))
+        } else if self.shares.len() > 1 {
+            // The share is the part of the requested entries that the list contains.
+            scaled(sought, share * MARGIN) + SPARE
+        } else {
+            // A single exact list contains only requested entries.
+            sought
+        };
         if self.asked.filter.needs_records() {
-            entries = entries.max(MIN_FILTERED_READ) << self.reads.min(MAX_DOUBLINGS);
+            entries = entries.clamp(MIN_FILTERED_READ, PAGE) << self.reads.min(MAX_DOUBLINGS);
         }
         entries.clamp(1, PAGE)
     }

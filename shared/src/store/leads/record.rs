@@ -355,7 +355,7 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
     }
     Ok(Derived {
         items,
-        totals: totals::counts(keys, lead)?,
+        totals: totals::contributions(keys, lead)?,
         ranks: ranks::contributions(keys, lead),
     })
 }

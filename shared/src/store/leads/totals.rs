@@ -59,9 +59,9 @@ pub struct VisibleLeads {
 /// First pages of totals of leads with access lists, by owner; `None` for those of all owners.
 pub type FirstTotals = BTreeMap<Option<UserId>, Page>;
 
-/// The totals that count a lead, with its contributions: its owner's and, if it has access lists, that of its owner and
-/// lists.
-pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contribution>, StoreError> {
+/// The contribution of a lead to each total that counts it: its owner's total and, if it has access lists, also that of
+/// the owner and these lists.
+pub fn contributions(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contribution>, StoreError> {
     let class = LeadClass::of(lead);
     let owner = lead.owner.map_or_else(
         || format!("none.{}", lead.id.get() % OWNERLESS_TOTALS),
@@ -70,20 +70,20 @@ pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contribution>
     let is_restricted = !class.lists.is_open();
     // `n` is always present, because the previous build cannot read a total without it.
     let mut numbers = BTreeMap::from([("n".to_owned(), i64::from(!is_restricted))]);
-    let mut counts = BTreeMap::new();
+    let mut contributions = BTreeMap::new();
     if is_restricted {
         numbers.insert(RESTRICTED_COUNT.to_owned(), 1);
         let name = key::class([&owner, &digest(&class.lists)]);
         let total = key::total(keys.restricted_lead_totals(lead.archived), &name);
-        counts.insert(total, count_of_one(item::encode(KIND, &class)?));
+        contributions.insert(total, count_of_one(item::encode(KIND, &class)?));
     }
     let of_owner = Contribution {
         numbers,
         attributes: item::encode(KIND, &class.unrestricted())?,
-        is_sharded: keys.totals_spread(),
+        is_sharded: keys.totals_are_sharded(),
     };
-    counts.insert(key::total(keys.lead_totals(lead.archived), &owner), of_owner);
-    Ok(counts)
+    contributions.insert(key::total(keys.lead_totals(lead.archived), &owner), of_owner);
+    Ok(contributions)
 }
 
 /// Identifies a set of access lists in the name of a total.

@@ -126,18 +126,21 @@ fn daily_share_of(keys: Keys<'_>, suffix: &str, cents: i64) -> Contribution {
 
 /// The items that count an opportunity, each with its contribution: totals and daily count of its column, and for a
 /// restricted opportunity those of its restriction.
-pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key, Contribution>, StoreError> {
+pub fn contributions(
+    keys: Keys<'_>,
+    opportunity: &Opportunity,
+) -> Result<BTreeMap<Key, Contribution>, StoreError> {
     let class = BoardClass::of(opportunity);
     let (funnel, archived) = (opportunity.crm_id, opportunity.archived);
     let cents = i64::try_from(opportunity.value.get()).unwrap_or(i64::MAX);
     let day = key::rank_day(opportunity.create_date);
     let mut class_name = class.unrestricted().name();
-    let mut counts = BTreeMap::new();
+    let mut contributions = BTreeMap::new();
     if !class.narrowing.is_open() {
         class_name = key::class([&class_name, RESTRICTED]);
         let totals = keys.restricted_totals(funnel, archived);
         let attributes = item::encode(TOTAL, &class)?;
-        counts.insert(
+        contributions.insert(
             key::total(totals, &class.total_sort_key()),
             Contribution {
                 attributes,
@@ -146,16 +149,16 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
         );
         let ranks = keys.restricted_ranks(funnel, class.column, archived);
         let rank = key::restricted_rank(&day, &class.name());
-        counts.insert(key::total(ranks, &rank), daily_share_of(keys, "", cents));
+        contributions.insert(key::total(ranks, &rank), daily_share_of(keys, "", cents));
     }
-    counts.extend(class.totals(keys, (funnel, archived), cents)?);
+    contributions.extend(class.totals(keys, (funnel, archived), cents)?);
     let ranks = keys.board_ranks(funnel, class.column, archived);
     let share = daily_share_of(keys, &format!(".{class_name}"), cents);
-    counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
-    if keys.totals_spread() {
-        for share in counts.values_mut() {
+    contributions.insert(key::total(ranks, &key::rank(&day, class.user)), share);
+    if keys.totals_are_sharded() {
+        for share in contributions.values_mut() {
             share.is_sharded = true;
         }
     }
-    Ok(counts)
+    Ok(contributions)
 }

@@ -224,7 +224,7 @@ impl Entity for OpportunitySnapshot {
         }
         let word_keys = title_keys(keys, opportunity).into_iter();
         derived.items.extend(word_keys.map(|key| (key, Item::new())));
-        derived.totals = class::counts(keys, opportunity)?;
+        derived.totals = class::contributions(keys, opportunity)?;
         Ok(derived)
     }
 }
