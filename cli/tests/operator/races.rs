@@ -164,6 +164,29 @@ async fn keys_issued_during_a_deactivation_are_void() {
     assert_sound(&bench);
 }
 
+/// C-9: the concurrent revocation stays, and the error gives the reason.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_revoked_concurrently_gets_no_limit() {
+    let bench = Bench::with_instance();
+    bench.import(USERS).done();
+    let user = UserId::new(8).unwrap();
+    let operator = bench.operator().await;
+    let issued = operator.issue(CredentialKind::Key, user, None, None).await;
+    let id = issued.unwrap().entry.id;
+    let revoke = format!("key revoke --instance acme {id}");
+    let late = bench
+        .operator_late(move |endpoint| {
+            assert!(command(endpoint, &revoke).status().unwrap().success());
+        })
+        .await;
+    let limited = late.limit_key(&id, None).await;
+    assert!(
+        matches!(limited, Err(OperatorError::RevokedAlready { .. })),
+        "{limited:?}"
+    );
+    assert_sound(&bench);
+}
+
 #[tokio::test]
 async fn one_call_twice_has_one_event() {
     let bench = Bench::with_instance();

@@ -89,8 +89,7 @@ impl Transaction {
 
     /// Sets the attributes in `set`, and removes those named in `remove_unless_set` that it does not contain. All
     /// others stay, so attributes of later builds survive (C-88). Creates the item unless the condition forbids it.
-    /// With an empty `set` the item loses all attributes but its key, because the update expression requires one to
-    /// set.
+    /// With an empty `set` the item is replaced by one with only its key, because an update sets at least one attribute.
     pub fn set(&mut self, key: Key, set: Item, remove_unless_set: &[&str], condition: Condition) {
         let gone = remove_unless_set.iter().filter(|name| !set.contains_key(**name));
         let remove = gone.map(|name| (*name).to_owned()).collect();

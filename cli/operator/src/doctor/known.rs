@@ -21,6 +21,18 @@ const SEEN: u32 = 1 << 31;
 #[derive(Debug)]
 pub struct DerivedItems(Vec<[u32; 3]>);
 
+/// The note of an item.
+pub struct KnownItem<'n>(&'n mut [u32; 3]);
+
+impl KnownItem<'_> {
+    /// Marks the item as seen if it is noted with this content.
+    pub fn mark_if_equal(self, content: Option<u32>) {
+        if content.is_some_and(|content| (content ^ self.0[2]) & CONTENT == 0) {
+            self.0[2] |= SEEN;
+        }
+    }
+}
+
 impl Default for DerivedItems {
     /// Reserves the maximum at once. A growing vector needs its memory twice while it moves; reserved memory that no
     /// note uses needs none.
@@ -68,20 +80,15 @@ impl DerivedItems {
             .extend(notes.iter().map(|note| note.map(u32::from_le_bytes)));
     }
 
-    /// Sorts the notes. [`see`](Self::see) requires it.
+    /// Sorts the notes. The other functions require it.
     pub fn sort(&mut self) {
         self.0.sort_unstable();
     }
 
-    /// Whether an item is noted, with any content. Marks the note as seen if the content agrees.
-    pub fn see(&mut self, key: &Key, content: Option<u32>) -> bool {
-        let Some(note) = self.position(key).and_then(|at| self.0.get_mut(at)) else {
-            return false;
-        };
-        if content.is_some_and(|content| (content ^ note[2]) & CONTENT == 0) {
-            note[2] |= SEEN;
-        }
-        true
+    /// The note of an item, with any content.
+    pub fn find(&mut self, key: &Key) -> Option<KnownItem<'_>> {
+        let at = self.position(key)?;
+        self.0.get_mut(at).map(KnownItem)
     }
 
     /// Whether an item is noted and was not found with this content.
@@ -169,9 +176,9 @@ mod tests {
         assert!(known.note_up_to(4, 7, keys[2..].iter().zip([CONTENT, 4])));
         assert!(!known.note_up_to(4, 7, keys[..1].iter().zip([9])));
         known.sort();
-        assert!(!known.see(&Key::new("q", "a"), Some(2)));
+        assert!(known.find(&Key::new("q", "a")).is_none());
         for (key, content) in keys.iter().zip([Some(1), Some(3), Some(CONTENT), None]) {
-            assert!(known.see(key, content));
+            known.find(key).unwrap().mark_if_equal(content);
         }
         let missed: Vec<_> = keys
             .iter()
@@ -180,7 +187,7 @@ mod tests {
             .collect();
         assert_eq!(missed, [false, true, false, true]);
         assert_eq!([0, 5, 7].map(|kind| known.are_seen(kind)), [false, true, false]);
-        known.see(&keys[1], Some(2));
+        known.find(&keys[1]).unwrap().mark_if_equal(Some(2));
         assert!(
             known.are_seen(0) && known.is_missed(&keys[1], 3) && !known.is_missed(&Key::new("q", "a"), 3)
         );

@@ -63,7 +63,8 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Checks the items of a page, and collects the partitions of totals. A repair moves totals in a former form.
+    /// Checks the items of a page: finds derived items that no record derives, checks credentials, and moves or accepts
+    /// totals in a former form. Collects the partitions of the other totals, which are compared later.
     async fn check_scanned(&mut self, items: Vec<Item>) -> Result<()> {
         let operator = self.operator;
         let mut derivations = Vec::new();
@@ -74,13 +75,14 @@ impl Doctor<'_> {
                 continue;
             }
             match origin(operator.keys(), &key, &item) {
+                // The item is not derived.
                 None => {}
                 Some(DerivedFrom::One(kind, records)) => {
-                    // The check of the records noted the items that they derive in `known`, so a noted item is no
-                    // orphan, and its record is not read. `see` also marks the note as seen if the item has the noted
-                    // content. `check_unseen` later compares the records of the other notes.
-                    let is_noted = self.known.see(&key, kind.content_digest(&item));
-                    if !is_noted {
+                    if let Some(known) = self.known.find(&key) {
+                        // A record that was already checked derives the item, so it is no orphan. `check_unseen` later
+                        // checks the records of items that are not marked: they are missing or have other content.
+                        known.mark_if_equal(kind.content_digest(&item));
+                    } else {
                         let item = key;
                         derivations.push(Derivation { kind, item, records });
                     }

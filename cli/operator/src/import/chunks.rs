@@ -117,14 +117,14 @@ pub struct ChunkWriter<'i> {
 }
 
 impl ChunkWriter<'_> {
-    /// Writes the records of a chunk or, if the mode is check-only, only checks them: lines that a later line of the
-    /// same record replaces. Returns every line with its outcome, first those with missing references.
+    /// Writes the lines of a chunk, and returns each with its outcome. Lines with missing references are refused, and
+    /// come first. In check-only mode, nothing is written. That mode is for lines whose record a later line writes too:
+    /// only the later line is written, but the earlier one must also be valid.
     pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
-        let mut finished = Vec::with_capacity(chunk.len());
-        let good = self.take_valid::<K>(chunk, &mut finished).await?;
+        let (good, mut finished) = self.split_by_references::<K>(chunk).await?;
         let lines: Vec<_> = good.iter().map(|(_, line)| line).collect();
         let outcomes = if self.mode.is_check_only && !K::CHECK_READS_TABLE {
-            // Their references exist, which is all that this kind checks.
+            // This kind checks only references, and these exist. In a check, `Unchanged` means valid.
             vec![Outcome::Unchanged; lines.len()]
         } else {
             K::write(self.operator, &lines, self.mode).await?
@@ -134,13 +134,12 @@ impl ChunkWriter<'_> {
         Ok(finished)
     }
 
-    /// The lines of a chunk whose references exist, completed with what the plan knows about them. The others are added
-    /// to `refused`.
-    async fn take_valid<K: ImportKind>(
+    /// Splits a chunk into the lines whose references exist, completed with what the plan knows about them, and the
+    /// refused others.
+    async fn split_by_references<K: ImportKind>(
         &self,
         chunk: Chunk<K>,
-        refused: &mut Finished<K>,
-    ) -> Result<Chunk<K>, ImportError> {
+    ) -> Result<(Chunk<K>, Finished<K>), ImportError> {
         let references = chunk.iter().map(|(_, line)| {
             let mut references = References::default();
             K::references(line.borrow(), &mut references);
@@ -148,7 +147,7 @@ impl ChunkWriter<'_> {
         });
         let references: Vec<_> = references.collect();
         let checked = self.known.check(self.operator, &references).await?;
-        let mut good = Chunk::<K>::new();
+        let (mut good, mut refused) = (Chunk::<K>::new(), Finished::<K>::new());
         for ((number, mut line), result) in chunk.into_iter().zip(checked) {
             match result {
                 Ok(()) => {
@@ -159,7 +158,7 @@ impl ChunkWriter<'_> {
                 Err(reason) => refused.push((number, line, Outcome::Refused(reason))),
             }
         }
-        Ok(good)
+        Ok((good, refused))
     }
 }
 

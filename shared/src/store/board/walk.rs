@@ -17,7 +17,8 @@ use table::{KeyRange, ListEntry, MergeScan, PAGE, Page, StoreError, key_of};
 const CONCURRENCY: usize = 32;
 /// A wider list is abandoned for the exact ones after this many times the expected number of entries.
 const MAX_OVERREAD: usize = 4;
-/// Minimum entries of a read with a filter on records, because the share of matches is unknown.
+/// Minimum entries of a read with a filter on records, because the share of matches is unknown. Such a filter is any but
+/// the creation date.
 const MIN_FILTERED_READ: usize = 50;
 /// Maximum doublings of such a read.
 const MAX_DOUBLINGS: u32 = 6;
@@ -207,8 +208,9 @@ impl<'a> BoardScan<'a> {
 
     /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones.
     ///
-    /// A filter on anything but the creation date drops an unknown part of the entries. Then at least
-    /// [`MIN_FILTERED_READ`] are read, times a factor that doubles with each read.
+    /// The shares ignore a filter on records, which drops an unknown part of the entries. With such a filter, at least
+    /// [`MIN_FILTERED_READ`] are read, times a factor that doubles with each read. A filter on the creation date drops
+    /// none, because it limits the key range.
     fn likely_entries(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
         // The exact lists are kept for later while a wide list is read.
@@ -220,10 +222,11 @@ impl<'a> BoardScan<'a> {
             // The share is the part of the requested entries that the list contains.
             scaled(sought, share * MARGIN) + SPARE
         } else {
-            // A single exact list contains only requested entries.
+            // All entries of a single exact list are requested, unless a filter on records drops some.
             sought
         };
         if self.asked.filter.needs_records() {
+            // At most a page before the shift, so that it cannot overflow.
             entries = entries.clamp(MIN_FILTERED_READ, PAGE) << self.reads.min(MAX_DOUBLINGS);
         }
         entries.clamp(1, PAGE)
