@@ -34,6 +34,9 @@ DirectoryIndex index.php
 <FilesMatch "\\.php$">
 SetHandler application/x-httpd-php
 </FilesMatch>
+<Directory />
+AllowOverride None
+</Directory>
 <Directory {espocrm}/public>
 AllowOverride All
 </Directory>
