@@ -169,7 +169,7 @@ impl Operator {
         let (unit, is_restricted) = name
             .split_once('.')
             .map_or((name, false), |(unit, _)| (unit, true));
-        if !class.narrowing.is_open() {
+        if !class.restriction.is_open() {
             targets.push(TotalTarget {
                 key: key::total(restricted_totals, &key.sk),
                 name: unit.to_owned(),
@@ -179,7 +179,7 @@ impl Operator {
         }
         // A total of a class without restriction counts restricted opportunities of any sort.
         if is_restricted {
-            class.narrowing = Restriction::Users(Vec::new());
+            class.restriction = Restriction::Users(Vec::new());
         }
         for (
             key,

@@ -101,7 +101,7 @@ impl DateParts {
             Some((date, time)) if date.ends_with(|last: char| last.is_ascii_digit()) => {
                 (date, time.to_owned())
             }
-            _ => words(&folded),
+            _ => split_at_time(&folded),
         };
         let parts = date.split([' ', '/', '-', '.', ',']);
         let parts = parts.filter(|part| !part.is_empty() && !FILLERS.contains(part));
@@ -133,15 +133,16 @@ fn with_century(year: u32) -> u32 {
     if year < 100 { year + 2000 } else { year }
 }
 
-/// The words of a date, and those of the time after it, without accents.
-fn words(folded: &str) -> (&str, String) {
+/// Splits a folded text at its first time, such as `14:30`, `14h` or `14h30min`. The time has the form that [`clock`]
+/// parses, such as `14:30` or `14:`. It is empty if there is none.
+fn split_at_time(folded: &str) -> (&str, String) {
     let is_time = |word: &str| {
         let hour = word.split([':', 'h']).next().unwrap_or_default();
         word.contains([':', 'h']) && !hour.is_empty() && hour.bytes().all(|byte| byte.is_ascii_digit())
     };
     let time = folded.split([' ', ',']).find(|word| is_time(word));
-    let at = time.and_then(|time| folded.find(time)).unwrap_or(folded.len());
-    let (date, time) = folded.split_at(at);
+    let time_start = time.and_then(|time| folded.find(time)).unwrap_or(folded.len());
+    let (date, time) = folded.split_at(time_start);
     (date, time.replace("min", "").replace('h', ":"))
 }
 

@@ -27,13 +27,15 @@ impl CopyRule for CompanyOfLead {
         Ok(lead.company.map(|company| keys.company(company)))
     }
 
-    fn renewed(&self, record: &Item, company: Option<&Item>) -> Result<Option<Item>, StoreError> {
+    fn renewed(&self, record: &Item, source: Option<&Item>) -> Result<Option<Item>, StoreError> {
         let stored = LeadRecord::decode(record)?;
-        let company: Option<Company> = company
-            .map(|company| item::decode("company", company.clone()))
+        let company: Option<Company> = source
+            .map(|item| item::decode("company", item.clone()))
             .transpose()?;
-        let text = |company: &Option<Company>| json!(company.as_ref().map(Company::sparse));
-        if text(&stored.company) == text(&company) {
+        // A lead stores the sparse form of its company, so only that is compared.
+        let sparse = |company: &Option<Company>| json!(company.as_ref().map(Company::sparse));
+        if sparse(&stored.company) == sparse(&company) {
+            // The copy is current.
             return Ok(None);
         }
         let state = LeadState {

@@ -18,54 +18,58 @@ impl Doctor<'_> {
     }
 }
 
-/// Compares the items with a head and corrects both. Under one version of the head the items are consistent. Does
-/// nothing in a former format, in which the head contains everything.
+/// Reports departments and groups that only the head or only an item contains, and adds the missing ones: to the head,
+/// which the caller writes, and in `fix` to the items. Writes of items change the version of the head, so `fix` fails
+/// after a concurrent one. Does nothing in a former format, in which the head contains everything.
 pub(super) async fn compare(
     operator: &Operator,
     stored: &mut StoredDirectory,
     findings: &mut Vec<Finding>,
     fix: &mut Transaction,
 ) -> Result<(), OperatorError> {
-    if stored.details.is_some() {
+    let is_former_format = stored.details.is_some();
+    if is_former_format {
         return Ok(());
     }
     let (before, keys) = (operator.stored_details(stored).await?, operator.keys());
     let findings_before = findings.len();
     let head = &mut stored.directory;
+    // Those of the head that have no item get one, with the id as the name.
+    let mut completed = before.details.clone();
+    completed.complete(head);
     // Details in an unreadable item cannot be distinguished from missing ones, so they are not compared.
-    let mut named = before.details.clone();
-    named.complete(head);
-    named
+    completed
         .departments
         .retain(|id, _| !before.unreadable.contains_key(&keys.department(*id)));
-    named
+    completed
         .groups
         .retain(|id, _| !before.unreadable.contains_key(&keys.group(*id)));
-    for id in named.departments.keys() {
-        let lacks = |whose: &str| {
+    for id in completed.departments.keys() {
+        let finding = |problem: &str| {
             (
                 keys.department(*id).to_string(),
-                format!("{whose} department {id}"),
+                format!("{problem} department {id}"),
             )
         };
         if !before.details.departments.contains_key(id) {
-            findings.push(lacks("lacks the name of"));
+            findings.push(finding("lacks the name of"));
         } else if !head.departments.contains_key(id) {
+            // Without permissions, because a repair adds none.
             head.departments.insert(*id, None);
-            findings.push(lacks("the directory lacks"));
+            findings.push(finding("the directory lacks"));
         }
     }
-    for id in named.groups.keys() {
-        let lacks = |whose: &str| (keys.group(*id).to_string(), format!("{whose} group {id}"));
+    for id in completed.groups.keys() {
+        let finding = |problem: &str| (keys.group(*id).to_string(), format!("{problem} group {id}"));
         if !before.details.groups.contains_key(id) {
-            findings.push(lacks("lacks the name of"));
+            findings.push(finding("lacks the name of"));
         } else if !head.groups.contains_key(id) {
             head.groups.insert(*id, Permissions::default());
-            findings.push(lacks("the directory lacks"));
+            findings.push(finding("the directory lacks"));
         }
     }
     if findings.len() > findings_before {
-        operator.put_details(fix, &before, &named)?;
+        operator.put_details(fix, &before, &completed)?;
     }
     Ok(())
 }

@@ -79,8 +79,9 @@ impl Doctor<'_> {
                 None => {}
                 Some(DerivedFrom::One(kind, records)) => {
                     if let Some(known) = self.known.find(&key) {
-                        // A record that was already checked derives the item, so it is no orphan. `check_unseen` later
-                        // checks the records of items that are not marked: they are missing or have other content.
+                        // A record that was already checked derives the item, so it is no orphan. Items that are
+                        // missing from the scan or have other content stay unmarked; `check_unseen` later checks their
+                        // records.
                         known.mark_if_equal(kind.content_digest(&item));
                     } else {
                         let item = key;

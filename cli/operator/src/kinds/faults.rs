@@ -15,20 +15,23 @@ const MAX_FAULTS: usize = 20;
 /// Maximum edits between a field and a misspelt name.
 const MAX_EDITS: usize = 2;
 
-/// All faults of a line, including `first`. A parser stops at the first fault. So after each fault the field is
-/// removed, or replaced by values of other types if it is required, and the line is parsed again.
+/// The faults of a line that can be found, at most [`MAX_FAULTS`], beginning with `first`. A parser stops at the first
+/// fault. So after each fault the field is mended, that is removed, or replaced by values of other types if it is
+/// required, and the line is parsed again.
 pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
-    let stand_ins = [
-        json!(1),
-        json!("x"),
-        json!([]),
-        json!({}),
-        json!(true),
-        json!("2026-01-01T00:00:00.000Z"),
-        json!("UTC"),
+    // Tried in this order on a field: its removal, then values.
+    let mends = [
+        None,
+        Some(json!(1)),
+        Some(json!("x")),
+        Some(json!([])),
+        Some(json!({})),
+        Some(json!(true)),
+        Some(json!("2026-01-01T00:00:00.000Z")),
+        Some(json!("UTC")),
     ];
     let mut reasons = Vec::new();
-    // The number of attempts to mend each field.
+    // The number of mends tried on each field.
     let mut attempts = BTreeMap::<String, usize>::new();
     let mut current = Some(first);
     while let Some(reason) = current.take() {
@@ -38,6 +41,7 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
             break;
         };
         let is_new = !attempts.contains_key(&path);
+        // A fault that an earlier mend may have caused, and any after it, is not one of the line.
         if is_new && attempts.keys().any(|mended| may_result(&reason, &path, mended)) {
             break;
         }
@@ -45,15 +49,9 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
         if is_new {
             reasons.push(with_advice::<K>(&path, reason));
         }
-        // The first attempt removes the field, and each further one sets the next stand-in.
-        let stand_in = attempt.checked_sub(1).map(|index| stand_ins.get(index));
-        let is_mended = match stand_in {
-            None => set_or_remove(&mut fields, &path, None),
-            Some(Some(value)) => set_or_remove(&mut fields, &path, Some(value.clone())),
-            Some(None) => false,
-        };
+        let Some(mend) = mends.get(*attempt) else { break };
         *attempt += 1;
-        if !is_mended || reasons.len() >= MAX_FAULTS {
+        if !set_or_remove(&mut fields, &path, mend.clone()) || reasons.len() >= MAX_FAULTS {
             break;
         }
         current = K::parse(fields.clone()).err();

@@ -67,6 +67,7 @@ impl Zone {
         let day = time.0.with_timezone(&self.0).date_naive();
         match day.year() {
             1..=9999 => Day(day),
+            // The offset leads out of these years, so the UTC day is the first or the last.
             _ => Day(time.0.date_naive()),
         }
     }

@@ -236,7 +236,7 @@ impl Asked<'_> {
         self.sight.covers(class.user, class.status)
             && self
                 .viewer
-                .sees_opportunity(class.user, class.status, &class.narrowing)
+                .sees_opportunity(class.user, class.status, &class.restriction)
     }
 
     /// Maximum number of visible opportunities of a column, before filters that need the records: those that are surely

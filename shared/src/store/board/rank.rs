@@ -224,7 +224,7 @@ fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen_classes: &BTre
         column,
         user,
         status,
-        narrowing: Restriction::Open,
+        restriction: Restriction::Open,
     };
     let passes = !is_restricted || asked.viewer.passes_restrictions(user) || seen_classes.contains(class);
     asked.takes(&unrestricted_class) && passes

@@ -159,7 +159,7 @@ impl Totals {
         let class = class(item)?;
         let place = (class.column, class.user, class.status);
         let mut total = BoardTotal { open, restricted };
-        if !class.narrowing.is_open() {
+        if !class.restriction.is_open() {
             restricted.add(open);
             let open = Sum::default();
             total = BoardTotal { open, restricted };
@@ -221,7 +221,7 @@ impl Totals {
                 column,
                 user: *user,
                 status: *status,
-                narrowing: Restriction::Open,
+                restriction: Restriction::Open,
             };
             if *of == column && asked.takes(&class) {
                 seen.add(total, asked.viewer.passes_restrictions(*user));

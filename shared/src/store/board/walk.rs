@@ -17,8 +17,8 @@ use table::{KeyRange, ListEntry, MergeScan, PAGE, Page, StoreError, key_of};
 const CONCURRENCY: usize = 32;
 /// A wider list is abandoned for the exact ones after this many times the expected number of entries.
 const MAX_OVERREAD: usize = 4;
-/// Minimum entries of a read with a filter on records, because the share of matches is unknown. Such a filter is any but
-/// the creation date.
+/// Minimum entries of a read with a filter on records, because the share of matches is unknown. Such a filter is any
+/// but the creation date.
 const MIN_FILTERED_READ: usize = 50;
 /// Maximum doublings of such a read.
 const MAX_DOUBLINGS: u32 = 6;
@@ -208,9 +208,9 @@ impl<'a> BoardScan<'a> {
 
     /// Number of entries to read of a list, so that all lists together probably contain `sought` requested ones.
     ///
-    /// The shares ignore a filter on records, which drops an unknown part of the entries. With such a filter, at least
-    /// [`MIN_FILTERED_READ`] are read, times a factor that doubles with each read. A filter on the creation date drops
-    /// none, because it limits the key range.
+    /// The shares ignore a filter on records, which drops an unknown part of the entries. With such a filter, the
+    /// estimate is at least [`MIN_FILTERED_READ`] and is doubled for each earlier read. A filter on the creation date
+    /// drops none, because it limits the key range.
     fn likely_entries(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
         // The exact lists are kept for later while a wide list is read.

@@ -29,8 +29,8 @@ pub struct BoardClass {
     pub column: ColumnId,
     pub user: UserId,
     pub status: Status,
-    #[serde(default, skip_serializing_if = "Restriction::is_open")]
-    pub narrowing: Restriction,
+    #[serde(rename = "narrowing", default, skip_serializing_if = "Restriction::is_open")]
+    pub restriction: Restriction,
 }
 
 impl BoardClass {
@@ -39,14 +39,14 @@ impl BoardClass {
             column: opportunity.crm_column,
             user: opportunity.user,
             status: opportunity.status,
-            narrowing: opportunity.restriction(),
+            restriction: opportunity.restriction(),
         }
     }
 
     /// The class without its restriction.
     pub fn unrestricted(&self) -> Self {
         Self {
-            narrowing: Restriction::Open,
+            restriction: Restriction::Open,
             ..self.clone()
         }
     }
@@ -54,10 +54,10 @@ impl BoardClass {
     /// The name of the class within its column.
     pub fn name(&self) -> String {
         let (user, status) = (self.user.to_string(), self.status.as_str());
-        if self.narrowing.is_open() {
+        if self.restriction.is_open() {
             return key::class([&user, status]);
         }
-        let text = json!(self.narrowing).to_string();
+        let text = json!(self.restriction).to_string();
         key::class([&user, status, &hex(&Sha256::digest(text)[..8])])
     }
 
@@ -71,7 +71,7 @@ impl BoardClass {
     ) -> Result<Vec<(Key, Contribution)>, StoreError> {
         if keys.board_form() == BoardForm::ByClass {
             let unrestricted = self.unrestricted();
-            let suffix = if self.narrowing.is_open() {
+            let suffix = if self.restriction.is_open() {
                 String::new()
             } else {
                 format!(".{RESTRICTED}")
@@ -84,7 +84,7 @@ impl BoardClass {
             return Ok(vec![(key::total(totals, &unrestricted.total_sort_key()), share)]);
         }
         let mut status = self.status.as_str().to_owned();
-        if !self.narrowing.is_open() {
+        if !self.restriction.is_open() {
             status = key::class([&status, RESTRICTED]);
         }
         let of_column = keys.column_total(funnel, archived, self.column);
@@ -136,7 +136,7 @@ pub fn contributions(
     let day = key::rank_day(opportunity.create_date);
     let mut class_name = class.unrestricted().name();
     let mut contributions = BTreeMap::new();
-    if !class.narrowing.is_open() {
+    if !class.restriction.is_open() {
         class_name = key::class([&class_name, RESTRICTED]);
         let totals = keys.restricted_totals(funnel, archived);
         let attributes = item::encode(TOTAL, &class)?;
