@@ -19,8 +19,9 @@ impl Doctor<'_> {
 }
 
 /// Reports departments and groups that only the head or only an item contains, and adds the missing ones: to the head,
-/// which the caller writes, and in `fix` to the items. Writes of items change the version of the head, so `fix` fails
-/// after a concurrent one. Does nothing in a former format, in which the head contains everything.
+/// which the caller writes, and in `fix` to the items. Every write of an item also changes the version of the head,
+/// which the caller's write requires, so `fix` fails if another process wrote items meanwhile. Does nothing in a former
+/// format, in which the head contains everything.
 pub(super) async fn compare(
     operator: &Operator,
     stored: &mut StoredDirectory,
@@ -34,17 +35,17 @@ pub(super) async fn compare(
     let (before, keys) = (operator.stored_details(stored).await?, operator.keys());
     let findings_before = findings.len();
     let head = &mut stored.directory;
-    // Those of the head that have no item get one, with the id as the name.
-    let mut completed = before.details.clone();
-    completed.complete(head);
+    // Those of the items and of the head. One without an item gets its id as the name.
+    let mut all_details = before.details.clone();
+    all_details.complete(head);
     // Details in an unreadable item cannot be distinguished from missing ones, so they are not compared.
-    completed
+    all_details
         .departments
         .retain(|id, _| !before.unreadable.contains_key(&keys.department(*id)));
-    completed
+    all_details
         .groups
         .retain(|id, _| !before.unreadable.contains_key(&keys.group(*id)));
-    for id in completed.departments.keys() {
+    for id in all_details.departments.keys() {
         let finding = |problem: &str| {
             (
                 keys.department(*id).to_string(),
@@ -52,6 +53,7 @@ pub(super) async fn compare(
             )
         };
         if !before.details.departments.contains_key(id) {
+            // It has no item, so no name.
             findings.push(finding("lacks the name of"));
         } else if !head.departments.contains_key(id) {
             // Without permissions, because a repair adds none.
@@ -59,9 +61,10 @@ pub(super) async fn compare(
             findings.push(finding("the directory lacks"));
         }
     }
-    for id in completed.groups.keys() {
+    for id in all_details.groups.keys() {
         let finding = |problem: &str| (keys.group(*id).to_string(), format!("{problem} group {id}"));
         if !before.details.groups.contains_key(id) {
+            // It has no item, so no name.
             findings.push(finding("lacks the name of"));
         } else if !head.groups.contains_key(id) {
             head.groups.insert(*id, Permissions::default());
@@ -69,7 +72,8 @@ pub(super) async fn compare(
         }
     }
     if findings.len() > findings_before {
-        operator.put_details(fix, &before, &completed)?;
+        // Only the items that differ.
+        operator.put_details(fix, &before, &all_details)?;
     }
     Ok(())
 }

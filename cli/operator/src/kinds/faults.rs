@@ -16,8 +16,9 @@ const MAX_FAULTS: usize = 20;
 const MAX_EDITS: usize = 2;
 
 /// The faults of a line that can be found, at most [`MAX_FAULTS`], beginning with `first`. A parser stops at the first
-/// fault. So after each fault the field is mended, that is removed, or replaced by values of other types if it is
-/// required, and the line is parsed again.
+/// fault, so the field at fault is mended and the line is parsed again. The first mend removes the field. While the
+/// same field is still at fault, the next mend sets a value of another type. Only the first fault of a field is
+/// reported, because later ones come from its mends.
 pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     // Tried in this order on a field: its removal, then values.
     let mends = [
@@ -37,21 +38,29 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     while let Some(reason) = current.take() {
         let path = reason.split_once(": ").map(|(path, _)| path.to_owned());
         let Some(path) = path else {
+            // There is no field to mend.
             reasons.push(reason);
             break;
         };
-        let is_new = !attempts.contains_key(&path);
-        // A fault that an earlier mend may have caused, and any after it, is not one of the line.
-        if is_new && attempts.keys().any(|mended| may_result(&reason, &path, mended)) {
-            break;
+        let is_first_of_field = !attempts.contains_key(&path);
+        if is_first_of_field {
+            if attempts.keys().any(|mended| may_result(&reason, &path, mended)) {
+                // The mend of another field may have caused it. Faults after it cannot be reached.
+                break;
+            }
+            reasons.push(with_advice::<K>(&path, reason));
+            if reasons.len() >= MAX_FAULTS {
+                break;
+            }
         }
         let attempt = attempts.entry(path.clone()).or_default();
-        if is_new {
-            reasons.push(with_advice::<K>(&path, reason));
-        }
-        let Some(mend) = mends.get(*attempt) else { break };
+        let Some(mend) = mends.get(*attempt) else {
+            // No mend helped.
+            break;
+        };
         *attempt += 1;
-        if !set_or_remove(&mut fields, &path, mend.clone()) || reasons.len() >= MAX_FAULTS {
+        let has_parent = set_or_remove(&mut fields, &path, mend.clone());
+        if !has_parent {
             break;
         }
         current = K::parse(fields.clone()).err();
