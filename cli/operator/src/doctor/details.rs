@@ -18,10 +18,10 @@ impl Doctor<'_> {
     }
 }
 
-/// Reports departments and groups that only the head or only an item contains, and adds the missing ones: to the head,
-/// which the caller writes, and in `fix` to the items. Every write of an item also changes the version of the head,
-/// which the caller's write requires, so `fix` fails if another process wrote items meanwhile. Does nothing in a former
-/// format, in which the head contains everything.
+/// Reports departments and groups that only the head or only an item contains. Adds the missing ones: to the head in
+/// `stored`, which the caller then writes in `fix`, and to the items, by writes added to `fix`. The caller's write
+/// requires an unchanged version of the head. Every write of an item changes that version, so `fix` fails if another
+/// process wrote items meanwhile. Does nothing in a former format, in which the head contains everything.
 pub(super) async fn compare(
     operator: &Operator,
     stored: &mut StoredDirectory,
@@ -32,19 +32,19 @@ pub(super) async fn compare(
     if is_former_format {
         return Ok(());
     }
-    let (before, keys) = (operator.stored_details(stored).await?, operator.keys());
-    let findings_before = findings.len();
+    let (items, keys) = (operator.stored_details(stored).await?, operator.keys());
+    let findings_count = findings.len();
     let head = &mut stored.directory;
-    // Those of the items and of the head. One without an item gets its id as the name.
-    let mut all_details = before.details.clone();
+    // The departments and groups of the items and of the head. Those without an item get their id as the name.
+    let mut all_details = items.details.clone();
     all_details.complete(head);
     // Details in an unreadable item cannot be distinguished from missing ones, so they are not compared.
     all_details
         .departments
-        .retain(|id, _| !before.unreadable.contains_key(&keys.department(*id)));
+        .retain(|id, _| !items.unreadable.contains_key(&keys.department(*id)));
     all_details
         .groups
-        .retain(|id, _| !before.unreadable.contains_key(&keys.group(*id)));
+        .retain(|id, _| !items.unreadable.contains_key(&keys.group(*id)));
     for id in all_details.departments.keys() {
         let finding = |problem: &str| {
             (
@@ -52,8 +52,8 @@ pub(super) async fn compare(
                 format!("{problem} department {id}"),
             )
         };
-        if !before.details.departments.contains_key(id) {
-            // It has no item, so no name.
+        if !items.details.departments.contains_key(id) {
+            // It has no item. `put_details` below adds one.
             findings.push(finding("lacks the name of"));
         } else if !head.departments.contains_key(id) {
             // Without permissions, because a repair adds none.
@@ -63,17 +63,17 @@ pub(super) async fn compare(
     }
     for id in all_details.groups.keys() {
         let finding = |problem: &str| (keys.group(*id).to_string(), format!("{problem} group {id}"));
-        if !before.details.groups.contains_key(id) {
-            // It has no item, so no name.
+        if !items.details.groups.contains_key(id) {
+            // It has no item. `put_details` below adds one.
             findings.push(finding("lacks the name of"));
         } else if !head.groups.contains_key(id) {
             head.groups.insert(*id, Permissions::default());
             findings.push(finding("the directory lacks"));
         }
     }
-    if findings.len() > findings_before {
-        // Only the items that differ.
-        operator.put_details(fix, &before, &all_details)?;
+    if findings.len() > findings_count {
+        // Writes only items that differ, so those of the head alone.
+        operator.put_details(fix, &items, &all_details)?;
     }
     Ok(())
 }

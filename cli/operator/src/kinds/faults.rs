@@ -36,6 +36,7 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     let mut attempts = BTreeMap::<String, usize>::new();
     let mut current = Some(first);
     while let Some(reason) = current.take() {
+        // A reason begins with the path of a field, if it has one.
         let path = reason.split_once(": ").map(|(path, _)| path.to_owned());
         let Some(path) = path else {
             // There is no field to mend.
@@ -45,7 +46,7 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
         let is_first_of_field = !attempts.contains_key(&path);
         if is_first_of_field {
             if attempts.keys().any(|mended| may_result(&reason, &path, mended)) {
-                // The mend of another field may have caused it. Faults after it cannot be reached.
+                // The mend of another field may have caused it, so it is not reported, and the search ends.
                 break;
             }
             reasons.push(with_advice::<K>(&path, reason));
