@@ -38,7 +38,7 @@ pub(super) async fn compare(
     // The departments and groups of the items and of the head. Those without an item get their id as the name.
     let mut all_details = items.details.clone();
     all_details.complete(head);
-    // Details in an unreadable item cannot be distinguished from missing ones, so they are not compared.
+    // Those of an unreadable item are skipped. `items.details` lacks them, so the item would be overwritten.
     all_details
         .departments
         .retain(|id, _| !items.unreadable.contains_key(&keys.department(*id)));

@@ -122,3 +122,28 @@ async fn lists_omit_unreadable_items() {
         );
     }
 }
+
+/// A search by lead compares the copies of leads, which other boards decode only to show them.
+#[tokio::test]
+async fn a_search_by_lead_omits_an_unreadable_copy() {
+    let kept = Kept::read(KEPT[0].1);
+    let (world, table) = world_over(&kept).await;
+    let wallet = kept.wallet();
+    let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
+    let body = json!({ "page": 1, "limit": 50, "search": "Ivone", "searchBy": "lead" });
+    let ask = async || world.call("POST", &uri).with(&wallet).json(&body).send().await;
+    let total = |body: &Value| body.pointer("/0/total").and_then(Value::as_u64);
+    let before = ask().await;
+    let (pk, sk) = ("acme#board#3#31#0#-#-", "251610677459999#999999999999990");
+    let mut entry = table.get(pk, sk).expect("an entry");
+    let card = entry["card"]["S"].as_str().expect("its text");
+    let spoilt = card.replace(r#""l":{"id":1010"#, r#""l":{"id":0"#);
+    assert_ne!(spoilt, card);
+    entry["card"]["S"] = spoilt.into();
+    table.put(pk, sk, &entry);
+    let after = ask().await;
+    assert_eq!(after.status, 200, "{}", after.body);
+    let counted = after.headers.get("x-items-unreadable");
+    assert_eq!(counted.and_then(|count| count.to_str().ok()), Some("1"));
+    assert_eq!(total(&after.body).map(|left| left + 1), total(&before.body));
+}
