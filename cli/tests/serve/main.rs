@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up must fail, and says what it saw"
 )]
 
+// Tests run in the order of their names. This module waits for 20 s, so it begins first.
 mod abuse;
 mod answers;
 mod automations;

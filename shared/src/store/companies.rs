@@ -9,8 +9,8 @@ use table::item::{self, Item};
 use table::{Condition, StoreError, Transaction};
 
 const KIND: &str = "company";
-/// The fields that a stored company may lack.
-const MAY_LACK: [&str; 22] = [
+/// The optional fields of a stored company.
+const OPTIONAL_ATTRIBUTES: [&str; 22] = [
     "cnpj",
     "companyaddress",
     "companyannualrevenue",
@@ -79,7 +79,9 @@ impl NamedCompany {
 pub fn same_company(stored: &Item) -> Condition {
     let mut has = stored.clone();
     has.retain(|name, _| name != "pk" && name != "sk");
-    let lacks = MAY_LACK.into_iter().filter(|name| !has.contains_key(*name));
+    let lacks = OPTIONAL_ATTRIBUTES
+        .into_iter()
+        .filter(|name| !has.contains_key(*name));
     Condition::Exactly {
         lacks: lacks.collect(),
         has,
@@ -99,7 +101,7 @@ mod tests {
         };
         let mut lacked: Vec<_> = fields.iter().filter(|(_, value)| value.is_null()).collect();
         lacked.sort_unstable_by_key(|(name, _)| *name);
-        let mut optional = MAY_LACK;
+        let mut optional = OPTIONAL_ATTRIBUTES;
         optional.sort_unstable();
         assert_eq!(
             lacked.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),

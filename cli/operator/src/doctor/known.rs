@@ -21,18 +21,6 @@ const SEEN: u32 = 1 << 31;
 #[derive(Debug)]
 pub struct DerivedItems(Vec<[u32; 3]>);
 
-/// The note of an item.
-pub struct KnownItem<'n>(&'n mut [u32; 3]);
-
-impl KnownItem<'_> {
-    /// Marks the item as seen if it is noted with this content.
-    pub fn mark_if_equal(self, content: Option<u32>) {
-        if content.is_some_and(|content| (content ^ self.0[2]) & CONTENT == 0) {
-            self.0[2] |= SEEN;
-        }
-    }
-}
-
 impl Default for DerivedItems {
     /// Reserves the maximum at once. A growing vector needs its memory twice while it moves; reserved memory that no
     /// note uses needs none.
@@ -80,7 +68,7 @@ impl DerivedItems {
             .extend(notes.iter().map(|note| note.map(u32::from_le_bytes)));
     }
 
-    /// Sorts the notes. The other functions require it.
+    /// Sorts the notes. [`find`](Self::find) and [`is_missed`](Self::is_missed) require it.
     pub fn sort(&mut self) {
         self.0.sort_unstable();
     }
@@ -109,6 +97,18 @@ impl DerivedItems {
     fn position(&self, key: &Key) -> Option<usize> {
         let words = key_words(key);
         self.0.binary_search_by(|note| note[..2].cmp(&words)).ok()
+    }
+}
+
+/// The note of an item.
+pub struct KnownItem<'n>(&'n mut [u32; 3]);
+
+impl KnownItem<'_> {
+    /// Marks the item as seen if it is noted with this content.
+    pub fn mark_if_equal(self, content: Option<u32>) {
+        if content.is_some_and(|content| (content ^ self.0[2]) & CONTENT == 0) {
+            self.0[2] |= SEEN;
+        }
     }
 }
 
