@@ -6,6 +6,9 @@ use unicode_normalization::char::is_combining_mark;
 /// `text` without case and accents, and with `ss` for `ß`, for searches (C-20, C-43).
 #[must_use]
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let plain = text.nfkd().filter(|c| !is_combining_mark(*c));
     let lower: String = plain.flat_map(char::to_lowercase).collect();
     lower.replace('ß', "ss")

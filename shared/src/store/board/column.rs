@@ -5,7 +5,7 @@
 //! daily counts locate it if skipping would cost more.
 
 use super::days::RangeDays;
-use super::hit::Hit;
+use super::hit::{Hit, HitSum};
 use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::locate::Offset;
 use super::rank::DayStart;
@@ -170,10 +170,9 @@ impl Writer {
             entries: asked.most(column, &totals),
             needed: Some(skipped.saturating_add(request.limit.into())),
         };
-        let page = if let Some(hits) = ReadBudget::in_time(self.search_hits(asked, &fresh, size)).await? {
-            let hits = hits.into_iter().filter(|hit| bounds.contain(&hit.place));
-            let page = hits.skip(usize::try_from(skip).unwrap_or(usize::MAX));
-            page.take(request.limit.into()).filter_map(Hit::entry).collect()
+        let found = self.page_of_hits(asked, &fresh, size, (&bounds, skip));
+        let page = if let Some(page) = ReadBudget::in_time(found).await? {
+            page
         } else {
             let plan = match asked.sight.only_list(request, column) {
                 Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
@@ -187,6 +186,23 @@ impl Writer {
         };
         self.finish_column_page(request, access, &markers, page, cursor)
             .await
+    }
+
+    /// The requested page of the hits of a search within `bounds`, after the first `skip` of them. `None` if the lists
+    /// must be read.
+    async fn page_of_hits(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        size: ScanSize,
+        (bounds, skip): (&Bounds, u64),
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+        let most = skip.saturating_add(asked.request.limit.into());
+        let sums = self.search_hits(asked, fresh, size, (bounds, most)).await?;
+        // All hits are in the requested column.
+        let hits = sums.map(|sums| sums.into_values().flat_map(HitSum::newest));
+        Ok(hits.map(|hits| hits.skip(skip).filter_map(Hit::entry).collect()))
     }
 
     /// For a search by lead, the leads with stale copies, because it compares the copy in every record. Otherwise none.

@@ -1,6 +1,7 @@
 //! An opportunity with its copies of lead and company undecoded. Boards count thousands of opportunities and show few;
 //! decoding the copies takes most of the time, and only a search by lead compares them.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
@@ -63,6 +64,55 @@ impl Hit {
         fresh.apply(&mut snapshot);
         Ok(asked.admits(&snapshot.opportunity, snapshot.lead.as_ref()))
     }
+}
+
+/// Number and value of hits, and the newest of them.
+#[derive(Debug, Default)]
+pub struct HitSum {
+    pub count: u64,
+    pub cents: i128,
+    /// Up to twice the maximum, so that most hits are compared only a few times.
+    newest: Vec<Hit>,
+    most: usize,
+}
+
+impl HitSum {
+    /// No hits. Keeps the newest `most` of those added.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+
+    /// Counts a hit, and keeps it if it is one of the newest.
+    pub fn add(&mut self, hit: Hit) {
+        self.count += 1;
+        self.cents += i128::from(hit.opportunity.value.get());
+        self.newest.push(hit);
+        if self.newest.len() / 2 > self.most {
+            self.newest.select_nth_unstable_by(self.most, by_place);
+            self.newest.truncate(self.most);
+        }
+    }
+
+    /// Adds the hits of another list.
+    pub fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.cents += other.cents;
+        self.newest.extend(other.newest);
+    }
+
+    /// The newest hits, newest first.
+    pub fn newest(mut self) -> Vec<Hit> {
+        self.newest.sort_unstable_by(by_place);
+        self.newest.truncate(self.most);
+        self.newest
+    }
+}
+
+fn by_place(a: &Hit, b: &Hit) -> Ordering {
+    a.place.cmp(&b.place)
 }
 
 /// The opportunities of these items that are requested, visible and pass the filter, in the order of the items. Reads

@@ -5,12 +5,10 @@
 //! dates. A search uses items of words if it has few hits. For other requests, every visible entry is read once and
 //! counted, columns in parallel, within the instance's budget of units and time (C-86).
 
-use std::collections::BTreeMap;
-
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::days::RangeDays;
-use super::hit::{Hit, admitted};
+use super::hit::{Hit, HitSum, admitted};
 use super::lists::QueryPlan;
 use super::search::ScanSize;
 use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
@@ -56,13 +54,18 @@ impl Writer {
             needed: None,
         };
         let read = async {
-            if let Some(hits) = self.search_hits(&asked, &fresh, size).await? {
-                return Ok(columns_of_hits(columns, hits, asked.request.limit.into()));
+            let shown = (&Bounds::default(), asked.request.limit.into());
+            if let Some(mut sums) = self.search_hits(&asked, &fresh, size, shown).await? {
+                let mut sum_of = |column: &Column| sums.remove(&column.id).unwrap_or_default();
+                return Ok(columns
+                    .into_iter()
+                    .map(|one| counted_column(one, sum_of(one)))
+                    .collect());
             }
-            let reads = columns
-                .into_iter()
-                .map(|column| self.column(&asked, &fresh, column, &totals));
-            let reads: Vec<_> = reads.collect();
+            let columns = columns.into_iter();
+            let reads: Vec<_> = columns
+                .map(|column| self.column(&asked, &fresh, column, &totals))
+                .collect();
             stream::iter(reads)
                 .buffered(CONCURRENCY)
                 .try_collect::<Vec<_>>()
@@ -196,15 +199,11 @@ impl Writer {
             .buffer_unordered(CONCURRENCY)
             .try_collect()
             .await?;
-        let mut all = HitSum::default();
+        let mut all = HitSum::new(asked.request.limit.into());
         for sum in sums {
-            all.count += sum.count;
-            all.cents += sum.cents;
-            all.newest.extend(sum.newest);
+            all.merge(sum);
         }
-        all.newest.sort_unstable_by(|a, b| a.place.cmp(&b.place));
-        all.newest.truncate(usize::from(asked.request.limit));
-        Ok(all.column(column))
+        Ok(counted_column(column, all))
     }
 
     /// Number, value and newest of a list's requested and visible entries. Reads the whole list, and for a search by
@@ -216,12 +215,12 @@ impl Writer {
         list: BoardList,
     ) -> Result<HitSum, StoreError> {
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
-        let mut sum = HitSum::default();
+        let mut sum = HitSum::new(asked.request.limit.into());
         let mut pages = Pages::of(bounds.span(&self.reader, list));
         let read = |span| asked.budget.query(&self.reader.table, span);
         while let Some(page) = pages.next_with(read).await? {
             for hit in admitted(&self.reader, asked, fresh, page.items).await? {
-                sum.add(hit, usize::from(asked.request.limit));
+                sum.add(hit);
             }
         }
         Ok(sum)
@@ -250,53 +249,19 @@ fn whole_column(column: &Column, page: Vec<Entry>) -> ColumnSnapshots {
     column_of(column, Sum { count: 0, cents }, page)
 }
 
-/// Number and value of the requested entries of a list, and the newest of them.
-#[derive(Debug, Default)]
-struct HitSum {
-    count: u64,
-    cents: i128,
-    newest: Vec<Hit>,
-}
-
-impl HitSum {
-    fn column(self, column: &Column) -> ColumnSnapshots {
-        ColumnSnapshots {
-            column: column.clone(),
-            count: self.count,
-            cents: self.cents,
-            cards: self
-                .newest
-                .into_iter()
-                .filter_map(Hit::entry)
-                .map(|entry| *entry.card)
-                .collect(),
-        }
+/// A column with the sum of its hits. Shows the newest of them.
+fn counted_column(column: &Column, sum: HitSum) -> ColumnSnapshots {
+    let (count, cents) = (sum.count, sum.cents);
+    let newest = sum.newest().into_iter().filter_map(Hit::entry);
+    ColumnSnapshots {
+        column: column.clone(),
+        count,
+        cents,
+        cards: newest.map(|entry| *entry.card).collect(),
     }
-
-    /// Counts a hit, and keeps it if fewer than `limit` are kept. Hits are added newest first.
-    fn add(&mut self, hit: Hit, limit: usize) {
-        self.count += 1;
-        self.cents += i128::from(hit.opportunity.value.get());
-        if self.newest.len() < limit {
-            self.newest.push(hit);
-        }
-    }
-}
-
-/// The columns with the counts of the hits of a search, which are sorted newest first. Each shows its first `limit`.
-fn columns_of_hits(columns: Vec<&Column>, hits: Vec<Hit>, limit: usize) -> Vec<ColumnSnapshots> {
-    let mut sums = BTreeMap::<_, HitSum>::new();
-    for hit in hits {
-        let sum = sums.entry(hit.opportunity.crm_column).or_default();
-        sum.add(hit, limit);
-    }
-    let columns = columns.into_iter();
-    columns
-        .map(|column| sums.remove(&column.id).unwrap_or_default().column(column))
-        .collect()
 }
 
 /// A column without opportunities.
 pub fn empty(column: &Column) -> ColumnSnapshots {
-    HitSum::default().column(column)
+    counted_column(column, HitSum::default())
 }

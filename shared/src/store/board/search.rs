@@ -4,15 +4,16 @@
 //! The records found are read, and every filter is checked on them. So the cost depends on the hits, not on the number
 //! of opportunities. For a term with many hits, reading the lists costs less, so they are read as for other filters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
 use super::Asked;
-use super::hit::{Hit, admitted};
-use crate::ids::{LeadId, OpportunityId};
+use super::hit::{HitSum, admitted};
+use super::walk::Bounds;
+use crate::ids::{ColumnId, LeadId, OpportunityId};
 use crate::opportunity::{Search, SearchBy};
 use crate::store::Writer;
 use crate::store::key::{self, BATCH};
@@ -66,14 +67,15 @@ impl ListEntry for Titled {
 }
 
 impl Writer {
-    /// The requested opportunities that a search finds, newest first. `None` if a scan of `size` costs less, or if
-    /// items of words do not find all matches.
+    /// The sums of the requested opportunities within `bounds` that a search finds, by column. Each keeps the newest
+    /// `most`. `None` if a scan of `size` costs less, or if items of words do not find all matches.
     pub(super) async fn search_hits(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         size: ScanSize,
-    ) -> Result<Option<Vec<Hit>>, StoreError> {
+        (bounds, most): (&Bounds, usize),
+    ) -> Result<Option<BTreeMap<ColumnId, HitSum>>, StoreError> {
         let Some(Search { by, term }) = &asked.filter.search else {
             return Ok(None);
         };
@@ -85,7 +87,10 @@ impl Writer {
             SearchBy::Opportunity => self.titled(asked, term, size.most_hits(1)).await?,
         };
         match found {
-            Some(found) => self.newest_admitted(asked, fresh, &found).await.map(Some),
+            Some(found) => self
+                .sums_of_admitted(asked, fresh, &found, (bounds, most))
+                .await
+                .map(Some),
             None => Ok(None),
         }
     }
@@ -204,23 +209,34 @@ impl Writer {
         Ok(wordy)
     }
 
-    /// The requested and visible opportunities among these, newest first.
-    async fn newest_admitted(
+    /// The sums of the requested and visible opportunities among these, by column. Each batch is decoded as soon as it
+    /// is read, and only its newest hits are kept, so memory does not grow with the number of hits.
+    async fn sums_of_admitted(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         found: &BTreeSet<OpportunityId>,
-    ) -> Result<Vec<Hit>, StoreError> {
-        let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
-        let batches: Vec<_> = found
-            .chunks(BATCH)
-            .map(|batch| asked.budget.get_items(&self.reader.table, batch.to_vec()))
-            .collect();
-        let batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
-        let batches: Vec<_> = batches.try_collect().await?;
-        let items = batches.into_iter().flatten();
-        let mut hits = admitted(&self.reader, asked, fresh, items).await?;
-        hits.sort_unstable_by(|a, b| a.place.cmp(&b.place));
-        Ok(hits)
+        (bounds, most): (&Bounds, usize),
+    ) -> Result<BTreeMap<ColumnId, HitSum>, StoreError> {
+        // Higher ids are usually newer, so hits of later batches are seldom kept.
+        let found = found.iter().rev().map(|id| self.keys().opportunity(*id));
+        let found: Vec<_> = found.collect();
+        let batches = found.chunks(BATCH).map(|batch| async {
+            let items = asked.budget.get_items(&self.reader.table, batch.to_vec()).await?;
+            admitted(&self.reader, asked, fresh, items).await
+        });
+        let batches: Vec<_> = batches.collect();
+        let mut batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
+        let mut sums = BTreeMap::new();
+        while let Some(hits) = batches.try_next().await? {
+            for hit in hits.into_iter().filter(|hit| bounds.contain(&hit.place)) {
+                let column = hit.opportunity.crm_column;
+                let sum = sums.entry(column).or_insert_with(|| HitSum::new(most));
+                sum.add(hit);
+            }
+            // Other requests run between batches. On an engine in this process, all batches may be ready at once.
+            tokio::task::yield_now().await;
+        }
+        Ok(sums)
     }
 }
