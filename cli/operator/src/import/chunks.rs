@@ -5,7 +5,7 @@ use std::borrow::Borrow as _;
 use indicatif::ProgressBar;
 use shared::ids::CallId;
 use shared::store::StoreError;
-use table::MAX_WRITES;
+use table::{MAX_EMBEDDED_WRITES, MAX_WRITES};
 
 use super::ImportError;
 use super::plan::ImportPlan;
@@ -21,53 +21,62 @@ const CHUNK_BYTES: usize = 4_000_000;
 /// Minimum lines of a long import. A long import uses larger transactions if the table permits them, and writes
 /// chunks concurrently.
 const LONG_IMPORT: u64 = 1000;
-/// Lines of a chunk if a transaction may have more writes than DynamoDB permits, enough for about one transaction.
-const LARGE_CHUNK: usize = 350;
-/// Concurrent chunks of a kind in a long import, over the network and on an engine in this process. The latter executes
-/// one call at a time, so more chunks keep it busy; for an engine behind a port they would only take memory.
-const CONCURRENT_CHUNKS: usize = 4;
-const CONCURRENT_CHUNKS_IN_PROCESS: usize = 8;
-
 /// Lines of one kind, with their numbers.
 pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 /// Lines with their outcomes.
 type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 
 /// The sizes of an import's chunks and transactions.
+#[derive(Clone, Copy)]
 pub struct ChunkPlan {
     /// Maximum writes in a transaction.
     pub max_writes: usize,
+    /// Maximum lines of a chunk, unless its kind permits more.
+    lines: usize,
     /// Concurrent chunks of a kind that permits them.
     concurrency: usize,
 }
 
 impl ChunkPlan {
+    const SHORT: Self = Self {
+        max_writes: MAX_WRITES,
+        lines: 0,
+        concurrency: 1,
+    };
+    const ON_DYNAMODB: Self = Self {
+        concurrency: 4,
+        ..Self::SHORT
+    };
+    /// A chunk is about one transaction. The engine executes one at a time, so several keep it busy.
+    const ON_ENGINE_IN_PROCESS: Self = Self {
+        max_writes: MAX_EMBEDDED_WRITES,
+        lines: 350,
+        concurrency: 8,
+    };
+    /// The engine's process also parses each transaction, which takes several times the memory of its text.
+    const ON_ENGINE_BEHIND_PORT: Self = Self {
+        lines: 175,
+        concurrency: 2,
+        ..Self::ON_ENGINE_IN_PROCESS
+    };
+
     /// The chunks of an import with this number of lines.
     pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
-        let is_long = lines >= LONG_IMPORT;
-        let max_writes = if is_long {
-            operator.table().max_writes().await?
+        let table = operator.table();
+        Ok(if lines < LONG_IMPORT {
+            Self::SHORT
+        } else if table.max_writes().await? == MAX_WRITES {
+            Self::ON_DYNAMODB
+        } else if table.is_embedded() {
+            Self::ON_ENGINE_IN_PROCESS
         } else {
-            MAX_WRITES
-        };
-        let concurrency = match (is_long, operator.table().is_embedded()) {
-            (false, _) => 1,
-            (true, false) => CONCURRENT_CHUNKS,
-            (true, true) => CONCURRENT_CHUNKS_IN_PROCESS,
-        };
-        Ok(Self {
-            max_writes,
-            concurrency,
+            Self::ON_ENGINE_BEHIND_PORT
         })
     }
 
     /// Maximum lines in a chunk of a kind.
     pub fn max_lines<K: ImportKind>(&self) -> usize {
-        if self.max_writes > MAX_WRITES {
-            K::CHUNK.max(LARGE_CHUNK)
-        } else {
-            K::CHUNK
-        }
+        K::CHUNK.max(self.lines)
     }
 
     /// Maximum concurrent chunks of a kind.
