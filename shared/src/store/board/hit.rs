@@ -71,7 +71,7 @@ impl Hit {
 pub struct HitSum {
     pub count: u64,
     pub cents: i128,
-    /// Up to twice the maximum, so that most hits are compared only a few times.
+    /// The newest `most` hits, unsorted. Older ones are removed when there are as many of them.
     newest: Vec<Hit>,
     most: usize,
 }
@@ -96,7 +96,7 @@ impl HitSum {
         }
     }
 
-    /// Adds the hits of another list.
+    /// Adds the sum of other hits.
     pub fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.cents += other.cents;
