@@ -21,6 +21,7 @@ const CHUNK_BYTES: usize = 4_000_000;
 /// Minimum lines of a long import. A long import uses larger transactions if the table permits them, and writes
 /// chunks concurrently.
 const LONG_IMPORT: u64 = 1000;
+
 /// Lines of one kind, with their numbers.
 pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 /// Lines with their outcomes.
@@ -31,7 +32,7 @@ type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 pub struct ChunkPlan {
     /// Maximum writes in a transaction.
     pub max_writes: usize,
-    /// Maximum lines of a chunk, unless its kind permits more.
+    /// Maximum lines of a chunk, unless its kind needs more.
     lines: usize,
     /// Concurrent chunks of a kind that permits them.
     concurrency: usize,
@@ -40,27 +41,28 @@ pub struct ChunkPlan {
 impl ChunkPlan {
     const SHORT: Self = Self {
         max_writes: MAX_WRITES,
-        lines: 0,
+        lines: 200,
         concurrency: 1,
     };
     const ON_DYNAMODB: Self = Self {
         concurrency: 4,
         ..Self::SHORT
     };
-    /// A chunk is about one transaction. The engine executes one at a time, so several keep it busy.
+    /// Further chunks are prepared while the engine executes the transaction of one.
     const ON_ENGINE_IN_PROCESS: Self = Self {
         max_writes: MAX_EMBEDDED_WRITES,
         lines: 350,
         concurrency: 8,
     };
-    /// The engine's process also parses each transaction, which takes several times the memory of its text.
+    /// Fewer and smaller chunks, because the service also parses each transaction, and a parsed one takes several times
+    /// the memory of its text.
     const ON_ENGINE_BEHIND_PORT: Self = Self {
-        lines: 175,
+        lines: 100,
         concurrency: 2,
         ..Self::ON_ENGINE_IN_PROCESS
     };
 
-    /// The chunks of an import with this number of lines.
+    /// The plan of an import with this number of lines. Asks the table for its maximum of writes if the import is long.
     pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
         let table = operator.table();
         Ok(if lines < LONG_IMPORT {
@@ -76,7 +78,7 @@ impl ChunkPlan {
 
     /// Maximum lines in a chunk of a kind.
     pub fn max_lines<K: ImportKind>(&self) -> usize {
-        K::CHUNK.max(self.lines)
+        K::MIN_CHUNK.max(self.lines)
     }
 
     /// Maximum concurrent chunks of a kind.

@@ -55,7 +55,7 @@ impl RecordKind for Calendars {
 
 impl ImportKind for Calendars {
     /// Calendars may exchange names, so they are written in one chunk. No response could contain more calendars (C-50).
-    const CHUNK: usize = 10_000;
+    const MIN_CHUNK: usize = 10_000;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         let mut outcomes = vec![Outcome::Unchanged; lines.len()];

@@ -107,8 +107,8 @@ impl<R> LineOf<R> for R {
 /// A kind of records that is imported in chunks of lines.
 #[expect(async_fn_in_trait, reason = "only this crate implements and calls it")]
 pub trait ImportKind: RecordKind {
-    /// Lines that are written together.
-    const CHUNK: usize = 200;
+    /// Minimum lines of a full chunk, for a kind whose lines must be written together.
+    const MIN_CHUNK: usize = 1;
     /// Whether a check of a line requires [`Self::write`] in a mode that writes nothing, because
     /// [`RecordKind::references`] is not enough.
     const CHECK_READS_TABLE: bool = false;

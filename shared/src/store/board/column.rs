@@ -168,7 +168,7 @@ impl Writer {
         let bounds = Bounds::new(&cursor, &asked.filter.created);
         let size = ScanSize {
             entries: asked.most(column, &totals),
-            needed: Some(skipped.saturating_add(request.limit.into())),
+            needed: Some(skip.saturating_add(request.limit.into())),
         };
         let found = self.page_of_hits(asked, &fresh, size, (&bounds, skip));
         let page = if let Some(page) = ReadBudget::in_time(found).await? {
@@ -188,8 +188,7 @@ impl Writer {
             .await
     }
 
-    /// The requested page of the hits of a search within `bounds`, after the first `skip` of them. `None` if the lists
-    /// must be read.
+    /// The page of a search: the hits within `bounds` without the first `skip`. `None` if the lists must be read.
     async fn page_of_hits(
         &self,
         asked: &Asked<'_>,
@@ -197,12 +196,14 @@ impl Writer {
         size: ScanSize,
         (bounds, skip): (&Bounds, u64),
     ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let limit = usize::from(asked.request.limit);
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-        let most = skip.saturating_add(asked.request.limit.into());
-        let sums = self.search_hits(asked, fresh, size, (bounds, most)).await?;
-        // All hits are in the requested column.
+        // As many further hits replace those with unreadable copies, because a short page ends the list.
+        let kept = skip.saturating_add(2 * limit);
+        let sums = self.sums_of_search(asked, fresh, size, (bounds, kept)).await?;
+        // `admitted` omits the hits of other columns, so there is at most one sum.
         let hits = sums.map(|sums| sums.into_values().flat_map(HitSum::newest));
-        Ok(hits.map(|hits| hits.skip(skip).filter_map(Hit::entry).collect()))
+        Ok(hits.map(|hits| hits.skip(skip).filter_map(Hit::entry).take(limit).collect()))
     }
 
     /// For a search by lead, the leads with stale copies, because it compares the copy in every record. Otherwise none.

@@ -71,8 +71,9 @@ impl Hit {
 pub struct HitSum {
     pub count: u64,
     pub cents: i128,
-    /// The newest `most` hits, unsorted. Older ones are removed when there are as many of them.
+    /// The newest `most` hits and as many older ones, unsorted.
     newest: Vec<Hit>,
+    /// Number of hits to keep.
     most: usize,
 }
 
@@ -85,18 +86,19 @@ impl HitSum {
         }
     }
 
-    /// Counts a hit, and keeps it if it is one of the newest.
+    /// Counts a hit, and keeps it until there are enough newer ones.
     pub fn add(&mut self, hit: Hit) {
         self.count += 1;
         self.cents += i128::from(hit.opportunity.value.get());
         self.newest.push(hit);
+        // Twice as many are kept, so that the cost per hit is constant.
         if self.newest.len() / 2 > self.most {
-            self.newest.select_nth_unstable_by(self.most, by_place);
+            self.newest.select_nth_unstable_by(self.most, newest_first);
             self.newest.truncate(self.most);
         }
     }
 
-    /// Adds the sum of other hits.
+    /// Adds the sum of another list. A hit that moved between the lists during the read counts twice.
     pub fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.cents += other.cents;
@@ -105,13 +107,14 @@ impl HitSum {
 
     /// The newest hits, newest first.
     pub fn newest(mut self) -> Vec<Hit> {
-        self.newest.sort_unstable_by(by_place);
+        self.newest.sort_unstable_by(newest_first);
         self.newest.truncate(self.most);
         self.newest
     }
 }
 
-fn by_place(a: &Hit, b: &Hit) -> Ordering {
+/// Newer opportunities have smaller places.
+fn newest_first(a: &Hit, b: &Hit) -> Ordering {
     a.place.cmp(&b.place)
 }
 

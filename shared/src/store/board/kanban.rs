@@ -55,12 +55,12 @@ impl Writer {
         };
         let read = async {
             let shown = (&Bounds::default(), asked.request.limit.into());
-            if let Some(mut sums) = self.search_hits(&asked, &fresh, size, shown).await? {
-                let mut sum_of = |column: &Column| sums.remove(&column.id).unwrap_or_default();
-                return Ok(columns
-                    .into_iter()
-                    .map(|one| counted_column(one, sum_of(one)))
-                    .collect());
+            if let Some(mut sums) = self.sums_of_search(&asked, &fresh, size, shown).await? {
+                let counted = columns.into_iter().map(|column| {
+                    let sum = sums.remove(&column.id).unwrap_or_default();
+                    counted_column(column, sum)
+                });
+                return Ok(counted.collect());
             }
             let columns = columns.into_iter();
             let reads: Vec<_> = columns
@@ -249,7 +249,7 @@ fn whole_column(column: &Column, page: Vec<Entry>) -> ColumnSnapshots {
     column_of(column, Sum { count: 0, cents }, page)
 }
 
-/// A column with the sum of its hits. Shows the newest of them.
+/// A column with the sum and the newest of its hits. A hit with an unreadable copy is counted and not shown.
 fn counted_column(column: &Column, sum: HitSum) -> ColumnSnapshots {
     let (count, cents) = (sum.count, sum.cents);
     let newest = sum.newest().into_iter().filter_map(Hit::entry);

@@ -34,7 +34,7 @@ const GROWTH: usize = 4;
 pub struct ScanSize {
     /// Number of entries of the lists.
     pub entries: u64,
-    /// Number of matches up to the end of the page; `None` if all matches are counted.
+    /// Number of matches that the scan must find, skipped ones included; `None` for all.
     pub needed: Option<u64>,
 }
 
@@ -67,14 +67,14 @@ impl ListEntry for Titled {
 }
 
 impl Writer {
-    /// The sums of the requested opportunities within `bounds` that a search finds, by column. Each keeps the newest
-    /// `most`. `None` if a scan of `size` costs less, or if items of words do not find all matches.
-    pub(super) async fn search_hits(
+    /// The sums of the requested opportunities within `bounds` that a search finds, by column. Each keeps its newest
+    /// `shown`. `None` without a search, if a scan of `size` costs less, or if items of words do not find all matches.
+    pub(super) async fn sums_of_search(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         size: ScanSize,
-        (bounds, most): (&Bounds, usize),
+        (bounds, shown): (&Bounds, usize),
     ) -> Result<Option<BTreeMap<ColumnId, HitSum>>, StoreError> {
         let Some(Search { by, term }) = &asked.filter.search else {
             return Ok(None);
@@ -88,7 +88,7 @@ impl Writer {
         };
         match found {
             Some(found) => self
-                .sums_of_admitted(asked, fresh, &found, (bounds, most))
+                .sums_of_admitted(asked, fresh, &found, (bounds, shown))
                 .await
                 .map(Some),
             None => Ok(None),
@@ -209,18 +209,16 @@ impl Writer {
         Ok(wordy)
     }
 
-    /// The sums of the requested and visible opportunities among these, by column. Each batch is decoded as soon as it
-    /// is read, and only its newest hits are kept, so memory does not grow with the number of hits.
+    /// The sums of the requested and visible opportunities among these, by column. Each batch is counted when it is
+    /// read, and only the newest hits of each column are kept.
     async fn sums_of_admitted(
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
         found: &BTreeSet<OpportunityId>,
-        (bounds, most): (&Bounds, usize),
+        (bounds, shown): (&Bounds, usize),
     ) -> Result<BTreeMap<ColumnId, HitSum>, StoreError> {
-        // Higher ids are usually newer, so hits of later batches are seldom kept.
-        let found = found.iter().rev().map(|id| self.keys().opportunity(*id));
-        let found: Vec<_> = found.collect();
+        let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
         let batches = found.chunks(BATCH).map(|batch| async {
             let items = asked.budget.get_items(&self.reader.table, batch.to_vec()).await?;
             admitted(&self.reader, asked, fresh, items).await
@@ -231,10 +229,10 @@ impl Writer {
         while let Some(hits) = batches.try_next().await? {
             for hit in hits.into_iter().filter(|hit| bounds.contain(&hit.place)) {
                 let column = hit.opportunity.crm_column;
-                let sum = sums.entry(column).or_insert_with(|| HitSum::new(most));
+                let sum = sums.entry(column).or_insert_with(|| HitSum::new(shown));
                 sum.add(hit);
             }
-            // Other requests run between batches. On an engine in this process, all batches may be ready at once.
+            // Lets other requests run. On an engine in this process, many batches are ready without a wait.
             tokio::task::yield_now().await;
         }
         Ok(sums)

@@ -147,6 +147,33 @@ async fn searches_are_paged() {
     assert_eq!(alone, expected[15..20]);
 }
 
+/// A page without an unreadable copy is filled, because a short page ends the list.
+#[tokio::test]
+async fn an_unreadable_copy_does_not_end_the_list() {
+    let some = (1..=150).map(|id| Opportunity {
+        lead_id: Some(lead(1002)),
+        title: if id % 25 == 0 { "Zebra" } else { "Pedido" }.to_owned(),
+        ..plain_opportunity(id, 7, 0)
+    });
+    let world = stocked(some).await;
+    let (table, pk, sk) = (world.raw(), "acme#opportunity", "000000000000125");
+    let mut record = table.get(pk, sk).expect("a record");
+    let card = record["card"]["S"].as_str().expect("its text");
+    let unreadable = card.replace(r#""l":{"id":1002"#, r#""l":{"id":0"#);
+    assert_ne!(unreadable, card);
+    record["card"]["S"] = unreadable.into();
+    table.put(pk, sk, &record);
+    let admin = Client::of(&world, 7).await;
+    let more = json!({ "search": "zebra", "searchBy": "opportunity" });
+    for limit in [1, 2, 5] {
+        assert_eq!(
+            admin.walk(limit, &more).await,
+            [150, 100, 75, 50, 25],
+            "limit {limit}"
+        );
+    }
+}
+
 /// The lead's field in the list and on the board.
 async fn shown(client: &Client<'_>, field: &str) -> Value {
     let list = client.ask(3, &page(7, 1, &json!({ "columnId": 31 }))).await.body;
