@@ -67,6 +67,16 @@ impl RawTable {
         self.call("PutItem", &json!({ "TableName": self.name, "Item": item }));
     }
 
+    /// Makes the copy of a lead in an opportunity's record or list entry unreadable.
+    pub fn spoil_copy(&self, pk: &str, sk: &str, lead: u64) {
+        let mut item = self.get(pk, sk).expect("an item");
+        let card = item["card"]["S"].as_str().expect("its text");
+        let spoilt = card.replace(&format!(r#""l":{{"id":{lead}"#), r#""l":{"id":0"#);
+        assert_ne!(spoilt, card, "it has no copy of lead {lead}");
+        item["card"]["S"] = spoilt.into();
+        self.put(pk, sk, &item);
+    }
+
     /// Deletes an item.
     pub fn delete(&self, pk: &str, sk: &str) {
         let request = json!({ "TableName": self.name, "Key": key(pk, sk) });

@@ -6,6 +6,7 @@ use unicode_normalization::char::is_combining_mark;
 /// `text` without case and accents, and with `ss` for `ß`, for searches (C-20, C-43).
 #[must_use]
 pub fn fold(text: &str) -> String {
+    // Most texts. Avoids the tables of Unicode.
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }

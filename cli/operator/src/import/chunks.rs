@@ -28,7 +28,6 @@ pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 
 /// The sizes of an import's chunks and transactions.
-#[derive(Clone, Copy)]
 pub struct ChunkPlan {
     /// Maximum writes in a transaction.
     pub max_writes: usize,

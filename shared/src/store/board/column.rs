@@ -5,7 +5,7 @@
 //! daily counts locate it if skipping would cost more.
 
 use super::days::RangeDays;
-use super::hit::{Hit, HitSum};
+use super::hit::HitSum;
 use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::locate::Offset;
 use super::rank::DayStart;
@@ -196,14 +196,12 @@ impl Writer {
         size: ScanSize,
         (bounds, skip): (&Bounds, u64),
     ) -> Result<Option<Vec<Entry>>, StoreError> {
-        let limit = usize::from(asked.request.limit);
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-        // As many further hits replace those with unreadable copies, because a short page ends the list.
-        let kept = skip.saturating_add(2 * limit);
-        let sums = self.sums_of_search(asked, fresh, size, (bounds, kept)).await?;
+        let shown = skip.saturating_add(asked.request.limit.into());
+        let sums = self.sums_of_search(asked, fresh, size, (bounds, shown)).await?;
         // `admitted` omits the hits of other columns, so there is at most one sum.
         let hits = sums.map(|sums| sums.into_values().flat_map(HitSum::newest));
-        Ok(hits.map(|hits| hits.skip(skip).filter_map(Hit::entry).take(limit).collect()))
+        Ok(hits.map(|hits| hits.skip(skip).collect()))
     }
 
     /// For a search by lead, the leads with stale copies, because it compares the copy in every record. Otherwise none.

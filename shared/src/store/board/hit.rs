@@ -1,5 +1,5 @@
-//! An opportunity with its copies of lead and company undecoded. Boards count thousands of opportunities and show few;
-//! decoding the copies takes most of the time, and only a search by lead compares them.
+//! Opportunities with their copies of lead and company undecoded, and sums of them. Boards count thousands of
+//! opportunities and show few; decoding the copies takes most of the time, and only a search by lead compares them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ impl Hit {
     }
 
     /// Decodes the copies too. `None`, logged and counted, if they cannot be read. The caller replaces stale copies.
-    pub fn entry(self) -> Option<Entry> {
+    fn entry(self) -> Option<Entry> {
         let card = table::readable(self.item, |item| OpportunitySnapshot::read(&item))?;
         Some(Entry {
             place: self.place,
@@ -66,19 +66,20 @@ impl Hit {
     }
 }
 
-/// Number and value of hits, and the newest of them.
+/// Number and value of hits, and the newest of them. Counts hits with unreadable copies, but shows others instead,
+/// because a short page ends a list.
 #[derive(Debug, Default)]
 pub struct HitSum {
     pub count: u64,
     pub cents: i128,
-    /// The newest `most` hits and as many older ones, unsorted.
+    /// The newest hits, at least twice `most` if there are as many, unsorted.
     newest: Vec<Hit>,
-    /// Number of hits to keep.
+    /// Maximum number of hits to show.
     most: usize,
 }
 
 impl HitSum {
-    /// No hits. Keeps the newest `most` of those added.
+    /// No hits. Shows at most `most` of those added.
     pub fn new(most: usize) -> Self {
         Self {
             most,
@@ -91,10 +92,10 @@ impl HitSum {
         self.count += 1;
         self.cents += i128::from(hit.opportunity.value.get());
         self.newest.push(hit);
-        // Twice as many are kept, so that the cost per hit is constant.
-        if self.newest.len() / 2 > self.most {
-            self.newest.select_nth_unstable_by(self.most, newest_first);
-            self.newest.truncate(self.most);
+        // Removed half at a time, so that the cost per hit is constant.
+        if self.newest.len() / 4 > self.most {
+            self.newest.select_nth_unstable_by(2 * self.most, newest_first);
+            self.newest.truncate(2 * self.most);
         }
     }
 
@@ -105,11 +106,10 @@ impl HitSum {
         self.newest.extend(other.newest);
     }
 
-    /// The newest hits, newest first.
-    pub fn newest(mut self) -> Vec<Hit> {
+    /// The newest hits, newest first, without those with unreadable copies.
+    pub fn newest(mut self) -> impl Iterator<Item = Entry> {
         self.newest.sort_unstable_by(newest_first);
-        self.newest.truncate(self.most);
-        self.newest
+        self.newest.into_iter().filter_map(Hit::entry).take(self.most)
     }
 }
 

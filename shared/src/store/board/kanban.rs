@@ -8,7 +8,7 @@
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::days::RangeDays;
-use super::hit::{Hit, HitSum, admitted};
+use super::hit::{HitSum, admitted};
 use super::lists::QueryPlan;
 use super::search::ScanSize;
 use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
@@ -249,15 +249,14 @@ fn whole_column(column: &Column, page: Vec<Entry>) -> ColumnSnapshots {
     column_of(column, Sum { count: 0, cents }, page)
 }
 
-/// A column with the sum and the newest of its hits. A hit with an unreadable copy is counted and not shown.
+/// A column with the sum and the newest of its hits.
 fn counted_column(column: &Column, sum: HitSum) -> ColumnSnapshots {
     let (count, cents) = (sum.count, sum.cents);
-    let newest = sum.newest().into_iter().filter_map(Hit::entry);
     ColumnSnapshots {
         column: column.clone(),
         count,
         cents,
-        cards: newest.map(|entry| *entry.card).collect(),
+        cards: sum.newest().map(|entry| *entry.card).collect(),
     }
 }
 

@@ -67,7 +67,7 @@ impl ListEntry for Titled {
 }
 
 impl Writer {
-    /// The sums of the requested opportunities within `bounds` that a search finds, by column. Each keeps its newest
+    /// The sums of the requested opportunities within `bounds` that a search finds, by column. Each shows its newest
     /// `shown`. `None` without a search, if a scan of `size` costs less, or if items of words do not find all matches.
     pub(super) async fn sums_of_search(
         &self,

@@ -134,13 +134,7 @@ async fn a_search_by_lead_omits_an_unreadable_copy() {
     let ask = async || world.call("POST", &uri).with(&wallet).json(&body).send().await;
     let total = |body: &Value| body.pointer("/0/total").and_then(Value::as_u64).expect("a total");
     let before = ask().await;
-    let (pk, sk) = ("acme#board#3#31#0#-#-", "251610677459999#999999999999990");
-    let mut entry = table.get(pk, sk).expect("an entry");
-    let card = entry["card"]["S"].as_str().expect("its text");
-    let spoilt = card.replace(r#""l":{"id":1010"#, r#""l":{"id":0"#);
-    assert_ne!(spoilt, card);
-    entry["card"]["S"] = spoilt.into();
-    table.put(pk, sk, &entry);
+    table.spoil_copy("acme#board#3#31#0#-#-", "251610677459999#999999999999990", 1010);
     let after = ask().await;
     assert_eq!(after.status, 200, "{}", after.body);
     let counted = after.headers.get("x-items-unreadable");
