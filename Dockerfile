@@ -9,7 +9,8 @@ COPY --from=build /src/target/release/funil /usr/local/bin/funil
 # A new volume takes the owner and mode of this directory.
 COPY --from=build --chown=nonroot:nonroot /empty /data
 VOLUME /data
+# Also for commands: docker exec CONTAINER funil instance list
+ENV FUNIL_DATA=/data
 EXPOSE 3000
 ENTRYPOINT ["/usr/local/bin/funil"]
-# The engine's DynamoDB API stays closed: without a key it is unauthenticated.
-CMD ["serve", "--data", "/data", "--bind", "0.0.0.0", "--dynamodb-port", "none"]
+CMD ["serve", "--bind", "0.0.0.0"]

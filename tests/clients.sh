@@ -45,7 +45,7 @@ limited() { # seconds, command...
 start() {
   stop
   rm -rf "$scratch/data" "$scratch/ready"
-  FUNIL_LOG=error "${funil[@]}" --json serve --port 0 --dynamodb-port none --data "$scratch/data" >"$scratch/ready" &
+  FUNIL_LOG=error "${funil[@]}" --json serve --port 0 --data "$scratch/data" >"$scratch/ready" &
   service=$!
   # `cargo run` may have to build it.
   local until=$((SECONDS + 900))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures start, memory and zip of every function, compared with Node.js, and exits with 1 if one misses its target: a tenth of
-# the start time, 40 MB of memory, 3.5 MB of zip. Needs Linux, openssl and gzip; npm for the comparison, which brings the pinned
+# the start time, 40 MB of memory, 5 MB of zip. Needs Linux, openssl and gzip; npm for the comparison, which brings the pinned
 # Node.js. Its files are in the target directory.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -27,7 +27,7 @@ await() { # file, text
   return 1
 }
 
-"$funil" serve --port 0 --dynamodb-port none --data "$folder/data" >"$folder/serve" 2>/dev/null &
+"$funil" serve --port 0 --data "$folder/data" >"$folder/serve" 2>/dev/null &
 service=$(await "$folder/serve" 'listening on ')
 mkdir "$folder/page"
 (cd "$folder/page" && exec python3 -u -m http.server --bind 127.0.0.1 0 >"$folder/http" 2>/dev/null) &

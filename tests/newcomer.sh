@@ -36,14 +36,13 @@ fail() {
 # Starts the service and waits until it is ready.
 start() {
   : >"$scratch/out"
-  "${funil[@]}" serve --data "$scratch/data" --port 0 --dynamodb-port 0 >"$scratch/out" 2>"$scratch/log" &
+  "${funil[@]}" serve --data "$scratch/data" --port 0 >"$scratch/out" 2>"$scratch/log" &
   service=$!
   until grep -q '^listening on ' "$scratch/out"; do
     kill -0 "$service" 2>/dev/null || fail "the service did not start: $(tail -3 "$scratch/log")"
     sleep 0.2
   done
   address=$(sed -n 's/^listening on //p' "$scratch/out")
-  engine=$(sed -n 's/^DynamoDB API on \([^,]*\),.*/\1/p' "$scratch/out")
 }
 
 # The fenced blocks of a section, one per line: language, bar, text with \n for line ends.
@@ -108,7 +107,7 @@ done < <(blocks 'A tour of two minutes')
 [[ $asked -ge 9 ]] || fail "the tour has only $asked requests"
 printf '%d requests of the tour answered as shown\n' "$asked"
 
-# The operator's commands, in order, against the engine of the running service.
+# The operator's commands, in order, on the database of the running service.
 ran=0 id=''
 cp cli/demo/demo.ndjson "$scratch/data.ndjson"
 while IFS='|' read -r language text; do
@@ -121,7 +120,7 @@ while IFS='|' read -r language text; do
     line=${line//data.ndjson/$scratch/data.ndjson}
     line=${line//backup.ndjson/$scratch/backup.ndjson}
     read -r -a words <<<"${line#funil }"
-    said=$("${funil[@]}" --endpoint "$engine" --json "${words[@]}" <<<'a-secret-of-the-webhook' 2>"$scratch/err") ||
+    said=$("${funil[@]}" --data "$scratch/data" --json "${words[@]}" <<<'a-secret-of-the-webhook' 2>"$scratch/err") ||
       fail "$line"$'\n'"$said $(cat "$scratch/err")"
     [[ $line != *'key issue'* ]] || id=$(grep -o '"id":"[^"]*"' <<<"${said// /}" | cut -d'"' -f4)
     ran=$((ran + 1))

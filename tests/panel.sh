@@ -27,16 +27,15 @@ service=
 # Processes of the browser may write to their profile for a moment longer.
 trap '[[ -z $service ]] || { kill -INT "$service"; wait "$service"; } 2>/dev/null || true; rm -rf "$scratch" || { sleep 2; rm -rf "$scratch"; }' EXIT
 
-"${funil[@]}" serve --data "$scratch/data" --port 0 --dynamodb-port 0 >"$scratch/out" 2>"$scratch/log" &
+"${funil[@]}" serve --data "$scratch/data" --port 0 >"$scratch/out" 2>"$scratch/log" &
 service=$!
 until grep -qs '^listening on ' "$scratch/out"; do
   kill -0 "$service" 2>/dev/null || { cat "$scratch/log" >&2; exit 1; }
   sleep 0.2
 done
 
-ENGINE=$(sed -n 's/^DynamoDB API on \([^,]*\),.*/\1/p' "$scratch/out")
 ADDRESS=$(sed -n 's/^listening on //p' "$scratch/out")
 KEY=$(sed -n 's/^ *API key *//p' "$scratch/out")
 TOKEN=$(sed -n 's/^ *access token *//p' "$scratch/out")
-export ADDRESS ENGINE KEY TOKEN
+export ADDRESS DATA=$scratch/data KEY TOKEN
 node tests/panel/walk.mjs "$browser" "$scratch/profile" "$shots" "${funil[@]}"

@@ -39,7 +39,7 @@ finish() {
   rm -rf "$home"
 }
 trap finish EXIT
-FUNIL_LOG=error "$target/debug/funil" --json serve --port 0 --dynamodb-port 0 --data "$home/data" >"$home/ready" &
+FUNIL_LOG=error "$target/debug/funil" --json serve --port 0 --data "$home/data" >"$home/ready" &
 service=$!
 until [ -s "$home/ready" ]; do
   kill -0 "$service" 2>/dev/null || exit 1

@@ -1,7 +1,6 @@
 //! `funil serve`: the whole service on this machine (C-85).
 //!
-//! Without `--endpoint` it opens the embedded engine on a file, with a DynamoDB port for the operator's commands and
-//! `sam local`.
+//! Without `--endpoint` it opens the embedded engine on a directory, which the operator's commands open beside it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,22 +8,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{Database, DatabaseError};
+use axum::middleware::from_fn_with_state;
+use database::{Database, DatabaseError, Sync};
 use shared::environment::Environment;
-use shared::http::{App, Origins, RouteGroup, service, unreadable};
+use shared::http::{App, Origins, RouteGroup, one_host, service};
 use shared::jobs::webhook_client::WebhookClient;
-use shared::store::unscoped::key;
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::demo::{self, Demo, DemoError};
-use crate::engine::{AccessKey, Engine, EngineError};
-use crate::listen::{self, Limits, Reword};
+use crate::listen::{self, Limits};
 use crate::panel;
 
 /// Interval of deletions of expired items. Readers ignore those that are left.
 const SWEEP_PAUSE: Duration = Duration::from_mins(10);
+/// Interval of attempts to remove deleted data from the files.
+const SCRUB_PAUSE: Duration = Duration::from_secs(1);
 /// Pause between two runs of the background jobs, on the embedded engine and on other tables.
 const JOB_PAUSE: Duration = Duration::from_secs(1);
 const REMOTE_JOB_PAUSE: Duration = Duration::from_secs(15);
@@ -41,8 +41,8 @@ pub struct Options {
     pub bind: IpAddr,
     /// The service's port; 0 for any.
     pub port: u16,
-    /// The engine's DynamoDB API, if enabled.
-    pub dynamodb: Option<Dynamodb>,
+    /// When the engine's commits are on disk.
+    pub sync: Sync,
     /// Do not create the demo instance.
     pub empty: bool,
     /// DynamoDB API to use instead of the engine.
@@ -51,24 +51,12 @@ pub struct Options {
     pub table: String,
 }
 
-/// The engine's DynamoDB API.
-#[derive(Debug, Clone)]
-pub struct Dynamodb {
-    /// The address to listen on; port 0 for any.
-    pub address: SocketAddr,
-    /// Required signature key, if any.
-    pub key: Option<AccessKey>,
-}
-
 /// Error of starting the service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The engine's file cannot be opened.
     #[error(transparent)]
     Open(#[from] DatabaseError),
-    /// The engine does not start.
-    #[error("{0}; name another port with --dynamodb-port PORT")]
-    Engine(#[from] EngineError),
     /// The service's address is not available.
     #[error("cannot listen on {address}: {cause}; name another port with --port PORT")]
     Listen {
@@ -90,10 +78,8 @@ pub enum ServeError {
 pub struct Ready {
     /// The address at which it listens.
     pub address: SocketAddr,
-    /// URL of the embedded engine's DynamoDB API, if enabled.
-    pub dynamodb: Option<String>,
-    /// Whether the embedded engine runs, with or without a port.
-    pub is_embedded: bool,
+    /// The option of other commands that names the same database.
+    pub place: String,
     /// The demo instance, if any.
     pub demo: Demo,
 }
@@ -126,9 +112,9 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     let listen = |cause| ServeError::Listen { address, cause };
     let listener = TcpListener::bind(address).await.map_err(listen)?;
     let address = listener.local_addr().map_err(listen)?;
-    listen::raise_limit();
+    let limits = Limits::raised();
     let environment = Environment::system();
-    let (store, mut embedded) = open(options, &environment).await?;
+    let (store, database) = open(options, &environment).await?;
     operator::ensure_table(&store).await?;
     store.check_format().await?;
     let demo = if options.empty {
@@ -137,33 +123,28 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
         demo::load(&store).await?
     };
     let mut background = JoinSet::new();
-    let pause = job_pause(embedded.is_some());
+    let pause = job_pause(database.is_some());
     background.spawn(refresh_copies(store.clone(), pause));
     background.spawn(refresh_reports(store.clone(), pause));
     background.spawn(run_automations(store.clone(), pause));
-    if let Some(embedded) = &embedded {
-        let (database, table) = (embedded.database.clone(), options.table.clone());
-        background.spawn(delete_expired(store.clone(), database, table));
+    if let Some(database) = &database {
+        background.spawn(delete_expired(environment.clone(), database.clone()));
+        background.spawn(scrub(environment.clone(), database.clone()));
     }
     let app = App::new(store, environment, Origins::Any);
     let pages = documents::routes().merge(panel::routes());
     let service = service(&app, groups()).merge(pages);
-    let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
-    let dynamodb = port.as_ref().map(|port| port.endpoint());
-    let close_port = port.as_mut().and_then(|port| port.take_stopper());
-    // Both ports stop accepting requests at once, and finish the open ones concurrently.
+    let service = service.layer(from_fn_with_state(app, one_host));
     let stopped = stopped();
-    let stopped = async {
-        stopped.await;
-        drop(close_port);
-    };
     ready(&Ready {
         address,
-        dynamodb,
-        is_embedded: options.endpoint.is_none(),
+        place: match &options.endpoint {
+            Some(url) => format!("--endpoint {url}"),
+            None => format!("--data {}", options.data.display()),
+        },
         demo,
     });
-    listen::serve(listener, service, Some(reword(app)), Limits::default(), stopped).await;
+    listen::serve(listener, service, limits, stopped).await;
     Ok(())
 }
 
@@ -171,42 +152,18 @@ fn job_pause(is_embedded: bool) -> Duration {
     if is_embedded { JOB_PAUSE } else { REMOTE_JOB_PAUSE }
 }
 
-/// The engine of this process.
-struct Embedded {
-    database: Database,
-    port: Option<Engine>,
-}
-
 /// The store of the embedded engine, or of the named DynamoDB API.
-async fn open(options: &Options, environment: &Environment) -> Result<(Store, Option<Embedded>), ServeError> {
-    let table = options.table.clone();
+async fn open(options: &Options, environment: &Environment) -> Result<(Store, Option<Database>), ServeError> {
     if let Some(endpoint) = options.endpoint.clone() {
-        let endpoint = Some(endpoint);
-        return Ok((
-            Store::connect(Location { table, endpoint }, environment.clone()).await,
-            None,
-        ));
+        let location = Location {
+            table: options.table.clone(),
+            endpoint: Some(endpoint),
+        };
+        return Ok((Store::connect(location, environment.clone()).await, None));
     }
-    let database = Database::in_directory(&options.data)?;
-    let open = |dynamodb: &Dynamodb| Engine::open(database.clone(), dynamodb.address, dynamodb.key.clone());
-    let port = options.dynamodb.as_ref().map(open).transpose()?;
-    let store = Store::embedded(Arc::new(database.clone()), table, environment.clone());
-    Ok((store, Some(Embedded { database, port })))
-}
-
-/// Error responses in the service's format to requests that hyper rejects (C-5).
-fn reword(app: App) -> Reword {
-    Arc::new(move |status| {
-        let answer = unreadable(&app, status)?;
-        let mut text = format!("HTTP/1.1 {status}\r\n").into_bytes();
-        for (name, value) in answer.headers() {
-            text.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
-        }
-        let body = answer.body();
-        text.extend(format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len()).into_bytes());
-        text.extend(body);
-        Some(text)
-    })
+    let database = Database::serve_directory(&options.data, options.sync, environment.now().unix_seconds())?;
+    let store = Store::on(Arc::new(database.clone()), environment.clone());
+    Ok((store, Some(database)))
 }
 
 /// The routes of all functions.
@@ -280,18 +237,27 @@ async fn run_overlapping<R: Future<Output = ()> + Send + 'static>(pause: Duratio
     }
 }
 
-/// Deletes expired items, instance by instance.
-async fn delete_expired(store: Store, database: Database, table: String) {
+/// Deletes expired items.
+async fn delete_expired(environment: Environment, database: Database) {
     loop {
         tokio::time::sleep(SWEEP_PAUSE).await;
-        let instances = operator::instances(&store).await.unwrap_or_default();
-        for instance in instances {
-            let (database, table) = (database.clone(), table.clone());
-            let now = store.environment().now().unix_seconds();
-            let run = move || database.sweep(&table, &key::expiring(&instance.name), now);
-            if tokio::task::spawn_blocking(run).await.is_err() {
-                tracing::warn!("expired items were not deleted");
-            }
+        let (database, now) = (database.clone(), environment.now().unix_seconds());
+        if let Ok(Err(cause)) = tokio::task::spawn_blocking(move || database.sweep(now)).await {
+            tracing::warn!(%cause, "expired items were not deleted");
+        }
+    }
+}
+
+/// Shows that this service runs (C-85), and removes deleted data from the files (C-104).
+async fn scrub(environment: Environment, database: Database) {
+    loop {
+        tokio::time::sleep(SCRUB_PAUSE).await;
+        let (database, now) = (database.clone(), environment.now().unix_seconds());
+        if let Err(cause) = database.renew(now) {
+            tracing::warn!(%cause, "the lock file is not renewed");
+        }
+        if let Ok(Err(cause)) = tokio::task::spawn_blocking(move || database.scrub(now, false)).await {
+            tracing::warn!(%cause, "deleted data is still in the files");
         }
     }
 }

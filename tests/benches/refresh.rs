@@ -14,13 +14,12 @@
 
 use std::time::Instant;
 
-use funil::engine::Engine;
+use database::Database;
 use serde_json::{Value, json};
 use shared::opportunity::Status;
 use shared::report::Definition;
 use shared::store::Meter;
 use tests::bench::{Table, sizes};
-use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, report};
 use tests::sales::{add_opportunities, column, open_shop, plain_opportunity};
 use tests::{ACME, World};
@@ -43,11 +42,8 @@ async fn main() {
 }
 
 async fn measure(size: u64, table: &mut Table) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let engine = Engine::in_file(&directory.path().join("refresh.db")).expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
-    stock(&world, &endpoint, size).await;
+    let world = World::on(Database::temporary().expect("an engine starts")).await;
+    stock(&world, size).await;
     add_reports(&world.operator(ACME), definitions()).await;
     let wallet = world.wallet(7).await;
     let ask = async |table: &mut Table, name: &str, days: &str| {
@@ -72,7 +68,7 @@ async fn measure(size: u64, table: &mut Table) {
     ask(table, "15, stored, ten years", "from=2017-01-01&to=2026-12-31").await;
 }
 
-async fn stock(world: &World, endpoint: &str, size: u64) {
+async fn stock(world: &World, size: u64) {
     tests::people::settle(&world.operator(ACME)).await;
     open_shop(&world.operator(ACME)).await;
     let began = Instant::now();
@@ -89,7 +85,7 @@ async fn stock(world: &World, endpoint: &str, size: u64) {
     });
     let originals: Vec<_> = originals.collect();
     add_opportunities(&world.operator(ACME), originals).await;
-    let table = RawTable::at(endpoint);
+    let table = world.raw();
     let of = |id: u64| table.get("acme#opportunity", &format!("{id:015}"));
     let records: Vec<_> = (1..ORIGINALS).map(|id| of(id).expect("a record")).collect();
     let ids: Vec<_> = (ORIGINALS..size).collect();

@@ -8,7 +8,7 @@ import { Browser } from "./browser.mjs";
 import { CONTRAST } from "./contrast.mjs";
 
 const [name, profile, shots, ...funil] = process.argv.slice(2);
-const { ADDRESS, ENGINE, KEY, TOKEN } = process.env;
+const { ADDRESS, DATA, KEY, TOKEN } = process.env;
 const HOSTILE = new URL("hostile.ndjson", import.meta.url).pathname;
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1280, height: 900 };
@@ -46,7 +46,7 @@ async function signIn(options, page = `${ADDRESS}/panel`, token = TOKEN) {
 const fact = name => value(`[...document.querySelectorAll('#details-body dl div')]
   .filter(({ firstChild }) => firstChild.textContent === ${JSON.stringify(name)}).map(({ lastChild }) => lastChild.textContent)`);
 function operate(command, input) {
-  const [name, ...rest] = [...funil, "--endpoint", ENGINE, ...command];
+  const [name, ...rest] = [...funil, "--data", DATA, ...command];
   return execFileSync(name, rest, { input, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] }).trim();
 }
 

@@ -117,3 +117,4 @@ class Client:
     get = partialmethod(send, "GET")
     post = partialmethod(send, "POST")
     put = partialmethod(send, "PUT")
+    patch = partialmethod(send, "PATCH")

@@ -21,8 +21,9 @@ import data
 from espocrm import EspoCrm
 from funil import Funil
 from odoo import Odoo
+from pocketbase import PocketBase
 
-SYSTEMS = {"funil": Funil, "odoo": Odoo, "espocrm": EspoCrm}
+SYSTEMS = {"funil": Funil, "odoo": Odoo, "espocrm": EspoCrm, "pocketbase": PocketBase}
 CLIENTS = 4
 
 
@@ -106,20 +107,26 @@ def measure(systems, chosen, options):
     return results
 
 
+def seconds(system):
+    """The file with the time that loading took."""
+    return common.RUN / f"{system.name}.seconds"
+
+
 def table(systems, chosen, results, options):
     print(f"{date.today()}, {os.cpu_count()} cores, load before {options.load:.1f}; {data.LEADS:,} leads, "
           f"{data.OPPORTUNITIES:,} opportunities")
     for system in systems:
-        print(f"- {system.version()}: {system.size() / 1e6:,.0f} MB on disk")
-    heads = [f"{system.name}, ms" for system in systems] + ["best peer ÷ Funil"]
+        before, after = options.sizes[system.name] / 1e6, system.size() / 1e6
+        print(f"- {system.version()}: loaded in {seconds(system).read_text()} s; on disk {before:,.0f} MB, "
+              f"after this run {after:,.0f} MB")
+    peers = [system.name for system in systems if system.name != "Funil"] if "Funil" in options.sizes else []
+    heads = [f"{system.name}, ms" for system in systems] + [f"{peer} ÷ Funil" for peer in peers]
     if options.clients:
         heads += [f"{system.name}, 1 and {CLIENTS} clients" for system in systems]
     print("\n| work |", " | ".join(heads), "|\n| --- |" + " --: |" * len(heads))
     for name in chosen:
         costs = {system.name: results[name, system.name][0] for system in systems}
-        own = costs.pop("Funil", 0)
-        ratio = f"{min(costs.values()) / own:.1f}" if own and costs else ""
-        row = [f"{results[name, system.name][0]:.3g}" for system in systems] + [ratio]
+        row = [f"{cost:.3g}" for cost in costs.values()] + [f"{costs[peer] / costs['Funil']:.2f}" for peer in peers]
         if options.clients:
             row += ["{1:,.0f}, {2:,.0f}".format(*results[name, system.name]) for system in systems]
         print(f"| {name} |", " | ".join(row), "|")
@@ -137,7 +144,7 @@ def check(systems, chosen):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["load", "run", "check"])
-    parser.add_argument("systems", nargs="*", metavar="NAME", help="funil, odoo, espocrm [default: all]")
+    parser.add_argument("systems", nargs="*", metavar="NAME", help="funil, odoo, espocrm, pocketbase [default: all]")
     parser.add_argument("--requests", type=int, default=300, help="per round [300]")
     parser.add_argument("--seconds", type=float, default=4, help="per round at most [4]")
     parser.add_argument("--rounds", type=int, default=3, help="of which the median counts [3]")
@@ -157,11 +164,13 @@ def main():
                 system.load()
             finally:
                 system.stop()
-            print(f"{system.name}: loaded in {time.monotonic() - begin:.0f} s")
+            seconds(system).write_text(f"{time.monotonic() - begin:.0f}")
+            print(f"{system.name}: loaded in {seconds(system).read_text()} s")
         return
     try:
         for system in systems:
             system.start()
+        options.sizes = {system.name: system.size() for system in systems}
         chosen = {name: work for name, work in works(data.Choice()).items() if options.work in name}
         if options.action == "check":
             check(systems, chosen)

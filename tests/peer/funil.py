@@ -9,7 +9,6 @@ import data
 from common import CARDS, PAGE, RUN, System, run, size, until
 
 FUNIL = os.environ.get("FUNIL", "target/release/funil")
-TABLE = 8100
 FIELDS = "id,fullname,email,phone,city,createDate,owner{name}"
 
 
@@ -21,12 +20,13 @@ class Funil(System):
         return subprocess.check_output([FUNIL, "--version"], text=True).strip()
 
     def serve(self):
-        self.spawn("funil", FUNIL, "serve", "--data", self.files, "--port", self.port, "--dynamodb-port", TABLE, "--empty",
+        self.spawn("funil", FUNIL, "serve", "--data", self.files, "--port", self.port, "--empty",
                    env={**os.environ, "FUNIL_LOG": "warn"})
         until(lambda: self.client().get("/health"))
 
     def command(self, *arguments):
-        return subprocess.check_output([FUNIL, "--endpoint", f"http://127.0.0.1:{TABLE}", "--json", *arguments], text=True)
+        """A command beside the running service, on its database."""
+        return subprocess.check_output([FUNIL, "--data", self.files, "--json", *arguments], text=True)
 
     def load(self):
         self.serve()
@@ -35,7 +35,7 @@ class Funil(System):
         with open(path, "w") as file:
             for record in records():
                 print(json.dumps(record), file=file)
-        run(FUNIL, "--endpoint", f"http://127.0.0.1:{TABLE}", "import", "--instance", "peer", path)
+        run(FUNIL, "--data", self.files, "import", "--instance", "peer", path)
         credentials = [json.loads(self.command(kind, "issue", "--instance", "peer", "--user", "1", "--label", "peer"))[kind]
                        for kind in ("key", "token")]
         (RUN / "funil.json").write_text(json.dumps(credentials))

@@ -1,4 +1,4 @@
-//! A model of DynamoDB's limits between the service and the embedded engine, in simulated time: tokio's paused clock,
+//! A model of DynamoDB's limits between the service and the emulator, in simulated time: tokio's paused clock,
 //! which advances when all tasks wait.
 //!
 //! - A call takes a fixed time. A write is executed at the end of it, a read at its start.
@@ -26,13 +26,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dynamodb::{Api, Emulator};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use shared::store::embedded::EmbeddedEngine;
-use shared::store::testing::timed::TimedEngine;
 use tokio::time::{Instant, sleep};
 
+use crate::world::TABLE;
 use call::{Address, Touch};
 use partition::{Collection, Kind};
 
@@ -62,9 +62,9 @@ pub enum Stop {
 /// Rejected calls by the kind of item that stopped them; see [`Limits::stops`].
 pub type Stops = BTreeMap<(String, Stop), u64>;
 
-/// The engine with its limits.
+/// An emulator with limits.
 pub struct Limits {
-    engine: Arc<dyn EmbeddedEngine>,
+    engine: Emulator,
     latency: Latency,
     state: Mutex<State>,
 }
@@ -80,9 +80,9 @@ struct State {
 type Response = (u16, String);
 
 impl Limits {
-    /// Limits of an engine.
+    /// Limits of an emulator.
     #[must_use]
-    pub fn new(engine: Arc<dyn EmbeddedEngine>, latency: Latency) -> Arc<Self> {
+    pub fn new(engine: Emulator, latency: Latency) -> Arc<Self> {
         let state = Mutex::default();
         Arc::new(Self {
             engine,
@@ -92,8 +92,8 @@ impl Limits {
     }
 
     /// Notes the items of the table, whose partitions can be split.
-    pub fn note_items(&self, table: &str) {
-        let mut request = json!({ "TableName": table, "ProjectionExpression": "pk, sk", "Limit": 1_000 });
+    pub fn note_items(&self) {
+        let mut request = json!({ "TableName": TABLE, "ProjectionExpression": "pk, sk", "Limit": 1_000 });
         loop {
             let (_, page) = self.engine.answer("Scan", request.to_string().as_bytes());
             let page: Value = serde_json::from_str(&page).expect("a response is JSON");
@@ -274,7 +274,7 @@ impl Drop for Held<'_> {
     }
 }
 
-impl TimedEngine for Limits {
+impl Api for Limits {
     fn answer(self: Arc<Self>, operation: String, body: Vec<u8>) -> BoxFuture<'static, Response> {
         async move {
             match operation.as_str() {

@@ -23,11 +23,14 @@ pub static INTERFACE: LazyLock<Interface> = LazyLock::new(|| Interface::of(yaml:
 
 /// Methods of operations.
 pub const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
-/// Headers of the message, not of the operation; the version is in the document's introduction.
-const OF_MESSAGES: [&str; 4] = [
+/// Headers of the message, not of the operation. The version and the rules for caches and browsers are in the document's
+/// introduction.
+const OF_MESSAGES: [&str; 6] = [
+    "cache-control",
     "content-encoding",
     "content-type",
     "content-length",
+    "x-content-type-options",
     "x-funil-version",
 ];
 /// Base URI of the document in references.

@@ -4,10 +4,12 @@
     clippy::expect_used,
     clippy::missing_panics_doc,
     clippy::must_use_candidate,
+    clippy::panic,
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
 mod answer;
+mod engine;
 mod request;
 
 use std::sync::Arc;
@@ -15,7 +17,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use database::Database;
-use funil::engine::Engine;
+use dynamodb::faults::{self, CallFaultPlan, FaultPlan, Findings};
+use dynamodb::replay::{self, Tape};
+use dynamodb::{Api, Emulator, Served};
 use http::StatusCode;
 use operator::kinds::{Calls, Leads};
 use operator::{Operator, RecordPages};
@@ -27,16 +31,18 @@ use shared::http::{App, Origins, RouteGroup, service};
 use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::lead::Lead;
-use shared::store::embedded::EmbeddedEngine;
-use shared::store::testing::faults;
-use shared::store::{Location, Store};
+use shared::store::Store;
 use shared::time::Timestamp;
+use table::Engine;
 
 use crate::people::{self, ACME, NOW};
 use crate::raw::RawTable;
 use crate::watch;
 
+use engine::WorldEngine;
+
 pub use answer::{Answer, Raw, unpacked};
+pub use engine::{OverSdk, TABLE, in_simulated_time, jitter, over_sdk};
 pub use request::Request;
 
 /// An engine with the service on it.
@@ -49,16 +55,7 @@ pub struct World {
     service: Router,
     /// Whether the service has additional routes, unknown to openapi.yaml.
     has_more: bool,
-    /// The world's engine; stops with it.
-    engine: Option<OwnEngine>,
-}
-
-/// An engine of one world.
-enum OwnEngine {
-    /// Called in this process, like that of `funil serve`.
-    Embedded(Database),
-    /// Called on its port.
-    Served(Engine),
+    engine: WorldEngine,
 }
 
 /// A user's credentials.
@@ -77,49 +74,47 @@ pub struct Wallet {
 impl World {
     /// A world with an empty table.
     pub async fn empty() -> Self {
-        match std::env::var("DYNAMODB_ENDPOINT") {
-            Ok(elsewhere) => Self::at(elsewhere, None).await,
-            Err(_) => Self::own().await,
-        }
-    }
-
-    /// A world with an empty table on an engine of its own, called without a connection.
-    pub async fn own() -> Self {
-        let database = Database::temporary().expect("an engine starts");
-        let (environment, clock) = Environment::frozen(at(NOW));
-        let (engine, table) = (Arc::new(database.clone()), table_name(&environment));
-        let store = Store::embedded(engine, table, environment);
-        Self::over(store, clock, Some(OwnEngine::Embedded(database))).await
-    }
-
-    /// A world with an empty table on an engine with a port.
-    pub async fn on(engine: Engine) -> Self {
-        Self::at(engine.endpoint(), Some(OwnEngine::Served(engine))).await
-    }
-
-    async fn at(endpoint: String, engine: Option<OwnEngine>) -> Self {
-        let (environment, clock) = Environment::frozen(at(NOW));
-        let location = Location {
-            table: table_name(&environment),
-            endpoint: Some(endpoint),
+        let Some(endpoint) = engine::endpoint() else {
+            return Self::own().await;
         };
-        let store = Store::connect(location, environment).await;
-        Self::over(store, clock, engine).await
-    }
-
-    /// A world with an empty table of this name on an engine of this process, called without a connection.
-    pub async fn embedded(engine: Arc<dyn EmbeddedEngine>, table: &str) -> Self {
         let (environment, clock) = Environment::frozen(at(NOW));
-        let store = Store::embedded(engine, table.to_owned(), environment);
-        Self::over(store, clock, None).await
+        let engine = WorldEngine::elsewhere(endpoint, &environment).await;
+        Self::over(engine, environment, clock).await
     }
 
-    async fn over(store: Store, clock: FrozenClock, engine: Option<OwnEngine>) -> Self {
+    /// A world with an empty table on an engine of its own: SQLite, or what [`over_sdk`] says.
+    pub async fn own() -> Self {
+        let (environment, clock) = Environment::frozen(at(NOW));
+        let engine = WorldEngine::new(&environment);
+        Self::over(engine, environment, clock).await
+    }
+
+    /// A world on a database.
+    pub async fn on(database: Database) -> Self {
+        let (environment, clock) = Environment::frozen(at(NOW));
+        Self::over(WorldEngine::Sqlite(database), environment, clock).await
+    }
+
+    /// A world on an emulator, whose calls pass through `api`.
+    pub async fn emulated(emulator: &Emulator, api: Arc<dyn Api>) -> Self {
+        let (environment, clock) = Environment::frozen(at(NOW));
+        let engine = WorldEngine::emulated(emulator, api, &environment);
+        Self::over(engine, environment, clock).await
+    }
+
+    /// A world on an emulator, called over its port.
+    pub async fn served(served: &Served) -> Self {
+        let (environment, clock) = Environment::frozen(at(NOW));
+        let engine = WorldEngine::served(served, &environment).await;
+        Self::over(engine, environment, clock).await
+    }
+
+    async fn over(engine: WorldEngine, environment: Environment, clock: FrozenClock) -> Self {
         watch::begin();
+        let store = engine.store(environment.clone());
         operator::ensure_table(&store)
             .await
             .expect("the table can be created");
-        let environment = store.environment().clone();
         Self {
             clock,
             service: serve(store.clone(), &environment),
@@ -137,21 +132,17 @@ impl World {
         world
     }
 
-    /// A world with the same time and items on another engine. Requires an engine of the world's own.
+    /// A world with the same time and items on another engine. Requires an engine of this process.
     pub async fn copy(&self) -> Self {
         let copy = Self::own().await;
         copy.raw().put_all(&self.raw().items());
         copy.clock.set(self.clock.get());
-        copy.store.check_format().await.expect("the format is read");
         copy
     }
 
-    /// The raw table. Requires an engine of the world's own.
+    /// The raw table. Requires an engine of this process.
     pub fn raw(&self) -> RawTable {
-        match self.engine.as_ref().expect("an engine") {
-            OwnEngine::Embedded(database) => RawTable::of(database),
-            OwnEngine::Served(engine) => RawTable::at(&engine.endpoint()),
-        }
+        self.engine.raw().expect("an engine")
     }
 
     /// Operator access to an instance.
@@ -162,24 +153,36 @@ impl World {
         )
     }
 
-    /// The same world with faults in the service's calls.
+    /// The same world with faults in the service's calls. Requires [`over_sdk`].
     #[must_use]
-    pub fn with_faults(mut self, plan: faults::FaultPlan) -> Self {
-        self.service = serve(self.store.clone().with_faults(plan), &self.environment);
+    pub fn with_faults(mut self, plan: FaultPlan) -> Self {
+        self.service = serve(self.faulty(plan), &self.environment);
         self
+    }
+
+    /// The store with faults in its calls. Requires [`over_sdk`].
+    pub fn faulty(&self, plan: FaultPlan) -> Store {
+        self.store_on(faults::with_faults(self.engine.sdk(), plan))
+    }
+
+    /// Like [`Self::faulty`], with a plan that distinguishes the calls of one operation.
+    pub fn faulty_in_calls(&self, plan: CallFaultPlan, found: Findings) -> Store {
+        self.store_on(faults::with_faults_in_calls(self.engine.sdk(), plan, found))
+    }
+
+    /// The store with its calls recorded or replayed. Requires [`over_sdk`].
+    pub fn on_tape(&self, tape: &Tape) -> Store {
+        self.store_on(replay::on_tape(self.engine.sdk(), tape))
+    }
+
+    fn store_on(&self, engine: impl Engine) -> Store {
+        self.store.clone().through(Arc::new(engine))
     }
 
     /// The same instance through a service without faults.
     #[must_use]
     pub fn beside(&self) -> Self {
-        Self {
-            clock: self.clock.clone(),
-            store: self.store.clone(),
-            environment: self.environment.clone(),
-            service: serve(self.store.clone(), &self.environment),
-            has_more: false,
-            engine: None,
-        }
+        self.through(self.store.clone())
     }
 
     /// The same instance through another process: only table and clock are shared.
@@ -197,7 +200,7 @@ impl World {
             store,
             environment: self.environment.clone(),
             has_more: false,
-            engine: None,
+            engine: self.engine.clone(),
         }
     }
 
@@ -320,10 +323,6 @@ impl World {
             breaks_off: false,
         }
     }
-}
-
-fn table_name(environment: &Environment) -> String {
-    format!("funil-test-{}", environment.token())
 }
 
 fn serve(store: Store, environment: &Environment) -> Router {

@@ -15,7 +15,7 @@ mod lines;
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -85,22 +85,13 @@ fn text(path: &Path) -> &str {
 /// `funil serve` on an engine in a file.
 struct Service {
     process: Child,
-    endpoint: String,
+    data: PathBuf,
 }
 
 impl Service {
     fn start(data: &Path) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_funil"))
-            .args([
-                "serve",
-                "--empty",
-                "--json",
-                "--port",
-                "0",
-                "--dynamodb-port",
-                "0",
-                "--data",
-            ])
+            .args(["serve", "--empty", "--json", "--port", "0", "--data"])
             .arg(data)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -111,16 +102,16 @@ impl Service {
         BufReader::new(out)
             .read_line(&mut ready)
             .expect("that it is ready");
-        let ready: serde_json::Value = serde_json::from_str(&ready).expect("a document");
-        let endpoint = ready["dynamodb"].as_str().expect("an endpoint").to_owned();
-        Self { process, endpoint }
+        let data = data.to_owned();
+        Self { process, data }
     }
 
     /// Duration of a command and its peak memory in MB.
     fn run(&self, arguments: &[&str]) -> (Duration, u64) {
         let begun = Instant::now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_funil"))
-            .args(["--endpoint", &self.endpoint])
+            .arg("--data")
+            .arg(&self.data)
             .args(arguments)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,40 +1,66 @@
-//! The embedded database: DynamoDB's API on SQLite.
+//! The embedded engine: the table in a file of SQLite, for `funil serve` and for commands with `--data`.
 //!
-//! A crate of its own, because it is compiled with more optimisation than the rest of the command: its reading and
-//! writing of JSON is a part of every request.
+//! One connection writes and several read, each in snapshots. Other processes may do the same at the same time: SQLite
+//! locks between processes, and a writer that finds the file locked tries again.
 
-mod direct;
+mod backup;
+mod codec;
+mod connection;
 mod directory;
-mod large;
-mod operations;
-mod readers;
-mod sweep;
-#[cfg(test)]
-mod testing;
+mod engine;
+mod log;
+mod number;
+mod reads;
+mod rules;
+mod scrub;
 #[cfg(test)]
 mod tests;
+mod writes;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex};
 use std::{fmt, io};
 
-use dynoxide::DynoxideError;
-use table::embedded::{DirectRead, DirectlyRead, DirectlyWritten, EmbeddedEngine, WriteRequest};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::readers::Readers;
+pub use connection::Sync;
 
-/// Whether SQLite was compiled with the defaults of `.cargo/config.toml`, which cargo does not read if it is started
-/// elsewhere.
-const HAS_DEFAULTS: bool = option_env!("LIBSQLITE3_FLAGS").is_some();
+use crate::connection::Readers;
+use crate::directory::Lock;
+use crate::log::Checkpoints;
+use crate::scrub::Scrubber;
 
-/// A database that cannot be opened.
+const FILE: &str = "funil.db";
+
+/// A database that cannot be opened or copied.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// The engine does not open the file. Contains its reason.
-    #[error("the engine's file cannot be opened: {0}")]
-    File(String),
+    /// SQLite does not open or copy the file.
+    #[error("{} cannot be opened: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's error.
+        cause: rusqlite::Error,
+    },
+    /// The file is not of this engine.
+    #[error(
+        "{} is not a database of this build; export its instances with the build that wrote it, and import them with this one into another directory",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+    /// The file has another form.
+    #[error(
+        "{} has form {format}, which this build does not read; export its instances with the build that wrote it, and import them with this one into another directory",
+        path.display()
+    )]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its form.
+        format: i32,
+    },
     /// The system does not create or open a file of the directory.
     #[error("{} cannot be made: {cause}; name another directory with --data DIR", path.display())]
     Directory {
@@ -43,9 +69,9 @@ pub enum DatabaseError {
         /// The system's error.
         cause: io::Error,
     },
-    /// Another process has opened the directory.
+    /// Another `funil serve` uses the directory.
     #[error(
-        "another funil{} uses {}; stop it, or name another directory with --data DIR",
+        "another funil serve{} uses {}; stop it, or name another directory with --data DIR",
         process.as_deref().map_or(String::new(), |process| format!(" (process {process})")),
         path.display()
     )]
@@ -55,107 +81,149 @@ pub enum DatabaseError {
         /// Id of the other process, if known.
         process: Option<String>,
     },
+    /// A `funil serve` of another kernel, such as that of a container, uses the directory.
+    #[error(
+        "a funil serve on another kernel (host {host}) uses {}; run it where serve runs: docker compose exec funil funil …; if that serve was killed, try again in 30 seconds",
+        path.display()
+    )]
+    Elsewhere {
+        /// The directory.
+        path: PathBuf,
+        /// The other host's name.
+        host: String,
+    },
     /// The directory has no database.
     #[error("{} has no database; name the directory of a funil serve with --data DIR", .0.display())]
     Missing(PathBuf),
+    /// The system does not create the file of a backup.
+    #[error("the backup {} cannot be made: {cause}; name another file", path.display())]
+    Backup {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
 }
 
 impl DatabaseError {
-    fn of_engine(cause: &DynoxideError) -> Self {
-        Self::File(cause.to_string())
+    fn directory(path: &Path, cause: io::Error) -> Self {
+        let path = path.to_owned();
+        Self::Directory { path, cause }
+    }
+
+    fn file(path: &Path, cause: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        Self::File { path, cause }
     }
 }
 
 /// An open database. Clones share it.
 #[derive(Clone)]
-pub struct Database {
-    // Dropped first: the last connection to close moves the log into the file, and only the engine's does.
-    readers: Arc<Readers>,
-    engine: dynoxide::Database,
-    /// Read-locked by ordinary calls, write-locked by a large transaction. Reads see either all or nothing of each, so
-    /// they need no lock.
-    writing: Arc<RwLock<()>>,
-    /// Excludes other processes from the directory.
-    lock: Option<Arc<File>>,
+pub struct Database(Arc<Open>);
+
+/// The fields are dropped in this order: the last connection to be closed moves the log into the file, which only the
+/// writing one can do.
+struct Open {
+    readers: Readers,
+    scrubber: Scrubber,
+    writer: Mutex<Connection>,
+    checkpoints: Checkpoints,
+    path: PathBuf,
+    /// `None` for a temporary database.
+    lock: Option<Lock>,
     /// Deletes the files of a temporary database.
-    folder: Option<Arc<TempDir>>,
+    _folder: Option<TempDir>,
 }
 
 impl Database {
-    /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last writes
-    /// and leaves the file intact, because the log is synced before each checkpoint (`synchronous=NORMAL` with WAL).
+    /// Opens the database of a directory for `funil serve` at Unix second `now`, and excludes others. Creates the
+    /// directory and the file, readable only by their owner because they contain personal data.
     ///
     /// # Errors
-    /// [`DatabaseError`] if the file is not the engine's.
-    pub fn in_file(path: &Path) -> Result<Self, DatabaseError> {
-        let name = path
-            .to_str()
-            .ok_or_else(|| DatabaseError::File("its path is not UTF-8".to_owned()))?;
-        let open = || {
-            let database = dynoxide::Database::new(name)?;
-            if !HAS_DEFAULTS {
-                // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk. It also
-                // reduces the cache to 2 MB.
-                database.disable_bulk_loading()?;
-            }
-            Ok(database)
-        };
-        let engine = open().map_err(|cause| DatabaseError::of_engine(&cause))?;
-        Ok(Self {
-            readers: Arc::new(Readers::of(path.to_owned())),
-            engine,
-            writing: Arc::default(),
-            lock: None,
-            folder: None,
-        })
+    /// [`DatabaseError`] if another `serve` uses it, the file has another form, or the system refuses.
+    pub fn serve_directory(directory: &Path, sync: Sync, now: i64) -> Result<Self, DatabaseError> {
+        directory::create(directory)?;
+        Self::in_directory(directory, sync, Lock::serve(directory, now)?)
     }
 
-    /// Opens a database in a temporary folder, which is deleted with the last clone.
+    /// Opens the database of a directory for a command, which may run concurrently with `funil serve` and other commands.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] if there is none, the file has another form, or `serve` runs on another kernel.
+    pub fn open_directory(directory: &Path, now: i64) -> Result<Self, DatabaseError> {
+        if !directory.join(FILE).is_file() {
+            return Err(DatabaseError::Missing(directory.to_owned()));
+        }
+        Self::create_directory(directory, now)
+    }
+
+    /// Like [`Self::open_directory`]. Creates the directory and the file if there are none.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] as there, or if the system refuses.
+    pub fn create_directory(directory: &Path, now: i64) -> Result<Self, DatabaseError> {
+        directory::create(directory)?;
+        Self::in_directory(directory, Sync::Normal, Lock::command(directory, now)?)
+    }
+
+    /// Opens a database in a temporary directory, which is deleted with the last clone.
     ///
     /// # Errors
     /// [`DatabaseError`] if the system does not create it.
     pub fn temporary() -> Result<Self, DatabaseError> {
-        let folder = tempfile::tempdir().map_err(|cause| DatabaseError::Directory {
-            path: std::env::temp_dir(),
-            cause,
-        })?;
-        let mut database = Self::in_file(&folder.path().join("temporary.db"))?;
-        // Nothing has to survive, so nothing waits for the disk.
-        let engine = &database.engine;
-        engine
-            .enable_bulk_loading()
-            .map_err(|cause| DatabaseError::of_engine(&cause))?;
-        database.folder = Some(Arc::new(folder));
-        Ok(database)
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|cause| DatabaseError::directory(&std::env::temp_dir(), cause))?;
+        Self::open(folder.path().join(FILE), Sync::Off, None, Some(folder))
     }
 
-    /// Deletes the items that expired before Unix second `now`. Reads only the partitions of the table that begin with
-    /// one of the prefixes.
-    pub fn sweep(&self, table: &str, prefixes: &[String], now: i64) {
-        for prefix in prefixes {
-            if let Err(cause) = sweep::sweep(self, table, prefix, now) {
-                tracing::warn!(cause, "expired items could not be deleted");
-            }
-        }
+    fn in_directory(directory: &Path, sync: Sync, lock: Lock) -> Result<Self, DatabaseError> {
+        let path = directory.join(FILE);
+        Self::open(path, sync, Some(lock), None)
+    }
+
+    fn open(
+        path: PathBuf,
+        sync: Sync,
+        lock: Option<Lock>,
+        folder: Option<TempDir>,
+    ) -> Result<Self, DatabaseError> {
+        directory::private(&path).map_err(|cause| DatabaseError::directory(&path, cause))?;
+        Ok(Self(Arc::new(Open {
+            readers: Readers::default(),
+            scrubber: Scrubber::default(),
+            writer: Mutex::new(connection::open(&path, sync)?),
+            checkpoints: Checkpoints::default(),
+            path,
+            lock,
+            _folder: folder,
+        })))
+    }
+
+    /// Whether a `funil serve` uses the directory, in this process or another.
+    #[must_use]
+    pub fn is_served(&self) -> bool {
+        self.0.lock.as_ref().is_some_and(Lock::is_served)
+    }
+
+    /// Since which Unix second bytes that were deleted or replaced may still be in the files, if `funil serve` runs. It
+    /// overwrites them some minutes later; open readers delay that.
+    #[must_use]
+    pub fn unscrubbed_since(&self) -> Option<i64> {
+        self.0.lock.as_ref().and_then(Lock::unscrubbed)
+    }
+
+    /// Shows other processes that `serve` is running at Unix second `now`. To be called each second.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn renew(&self, now: i64) -> io::Result<()> {
+        let Some(lock) = &self.0.lock else { return Ok(()) };
+        lock.renew(now, self.0.scrubber.since())
     }
 }
 
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Database(…)")
-    }
-}
-
-impl EmbeddedEngine for Database {
-    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
-        operations::answer(&self.engine, &self.writing, operation, body)
-    }
-
-    fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
-        self.readers.read(table, &read)
-    }
-
-    fn write(&self, table: &str, writes: Vec<WriteRequest>) -> DirectlyWritten {
-        direct::write(&self.engine, &self.writing, table, writes)
     }
 }

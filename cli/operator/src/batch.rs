@@ -202,7 +202,7 @@ impl Operator {
     /// Writes a transaction. Returns `false` if it was refused, also because one of its changes is too large for
     /// DynamoDB.
     async fn try_write(&self, transaction: Transaction) -> Result<bool, OperatorError> {
-        match self.table().commit_at(&self.pace, transaction).await {
+        match self.table().commit(transaction).await {
             Ok(()) => Ok(true),
             Err(
                 CommitError::Refused(_)
@@ -225,7 +225,7 @@ impl Operator {
                 Ok(change) => change,
                 Err(skip) => return Ok(skip.outcome()?),
             };
-            match self.table().commit_at(&self.pace, change).await {
+            match self.table().commit(change).await {
                 Ok(()) => return Ok(Outcome::Written),
                 Err(CommitError::Refused(_)) => retry.again().await?,
                 Err(CommitError::Store(StoreError::Refused { cause, .. })) => {

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::directory::DIRECTORY;
 use super::{Operator, OperatorError};
 use shared::credential::{CredentialHash, CredentialKind, Secret};
+use shared::directory::Membership;
 use shared::ids::UserId;
 use shared::instance::InstanceName;
+use shared::people::User;
 use shared::settings::Rate;
 use shared::store::unscoped::credentials::Credential;
 use shared::store::unscoped::key;
@@ -133,11 +135,10 @@ impl Keyring {
         self.hashes.get(&user).map_or(0, Vec::len)
     }
 
-    /// The keys of a user's credentials that carry its membership. At most [`MAX_CREDENTIALS`], because the first
-    /// format permitted more.
+    /// The keys of a user's credentials that carry its membership.
     pub(super) fn of(&self, user: UserId) -> impl Iterator<Item = Key> {
         let hashes = self.hashes.get(&user).into_iter().flatten();
-        hashes.take(MAX_CREDENTIALS).map(key::credential)
+        hashes.map(key::credential)
     }
 
     /// The keys of all credentials that carry their users' memberships.
@@ -226,27 +227,26 @@ impl Operator {
         }
     }
 
-    /// The writes that issue a credential. They depend on the directory's version, except in the first format, in which
-    /// credentials carry no membership that could become stale.
+    /// The writes that issue a credential. They depend on the directory's version, so that its membership is current.
     async fn issue_writes(&self, entry: &StoredEntry) -> Result<Transaction, OperatorError> {
         let (directory, user) = (self.stored_directory().await?, entry.entry.user);
-        let mut credential = entry.credential(self.instance());
-        let membership = self.reader().membership(&directory, &credential).await?;
-        let membership = membership.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
+        let record = self.reads().get(&self.keys().user(user)).await?;
+        let record = record.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
+        let membership = Membership::from(&item::decode::<User>("user", record)?);
         if membership.inactive {
             return Err(OperatorError::InactiveUser(self.instance().clone(), user));
         }
-        let mut transaction = Transaction::default();
-        let is_first_format = directory.standings.is_some();
-        if !is_first_format {
-            let mut keyring = Keyring::default();
-            keyring.load(self, directory.version).await?;
-            if keyring.count(user) >= MAX_CREDENTIALS {
-                return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
-            }
-            credential.membership = Some(membership);
-            self.raise_version(&mut transaction, directory.version);
+        let mut keyring = Keyring::default();
+        keyring.load(self, directory.version).await?;
+        if keyring.count(user) >= MAX_CREDENTIALS {
+            return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
         }
+        let credential = Credential {
+            membership: Some(membership),
+            ..entry.credential(self.instance())
+        };
+        let mut transaction = Transaction::default();
+        self.raise_version(&mut transaction, directory.version);
         transaction.put(
             key::credential(&entry.hash),
             item::encode("credential", &credential)?,

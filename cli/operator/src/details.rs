@@ -1,37 +1,30 @@
-//! The details of departments and groups, in separate items besides the directory's head: reading, changing and
-//! migrating them.
+//! The details of departments and groups, in separate items besides the directory's head: reading and changing them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::directory::{DIRECTORY, MAX_BYTES};
+use super::directory::MAX_BYTES;
 use super::{Operator, OperatorError};
 use shared::directory::{Directory, DirectoryDetails};
-use shared::store::unscoped::directory::{
-    StoredDirectory, compacted, decode_details, decode_raw, encode_details,
-};
+use shared::store::unscoped::directory::{StoredDirectory, decode_details, encode_details};
 use table::item::{self, Item};
 use table::unknown::Raw;
-use table::{Condition, Key, KeyRange, Policy, StoreError, Transaction, key_of};
+use table::{Condition, Key, KeyRange, StoreError, Transaction, key_of};
 
 /// Details as they are stored.
 #[derive(Debug, Default)]
 pub(super) struct StoredDetails {
     /// Those that can be read.
     pub details: DirectoryDetails,
-    /// Their items; none in a former format.
+    /// Their items.
     items: BTreeMap<Key, Item>,
     /// The items that cannot be read, with the causes.
     pub unreadable: BTreeMap<Key, StoreError>,
 }
 
 impl Operator {
-    /// The details of a directory. In a former format no call, else a query for each MB of departments and of groups.
-    pub(super) async fn stored_details(&self, stored: &StoredDirectory) -> Result<StoredDetails, StoreError> {
+    /// The details of a directory. A query for each MB of departments and of groups.
+    pub(super) async fn stored_details(&self) -> Result<StoredDetails, StoreError> {
         let mut found = StoredDetails::default();
-        if let Some(details) = &stored.details {
-            found.details = details.clone();
-            return Ok(found);
-        }
         for partition in [self.keys().departments(), self.keys().groups()] {
             for item in self.reads().query_all(KeyRange::whole(partition)).await? {
                 let key = key_of(&item)?;
@@ -58,11 +51,7 @@ impl Operator {
         let mut transaction = Transaction::default();
         let (head, details) = next.split();
         stored.directory = head;
-        if stored.details.is_some() {
-            stored.details = Some(details);
-        } else {
-            self.put_details(&mut transaction, before, &details)?;
-        }
+        self.put_details(&mut transaction, before, &details)?;
         self.put_checked(&mut transaction, stored)?;
         Ok(transaction)
     }
@@ -94,33 +83,5 @@ impl Operator {
             transaction.put(key, item, Condition::Always);
         }
         Ok(())
-    }
-
-    /// Migrates the directory to the compact form in one transaction. Returns the number of changed items, 0 for a
-    /// compact directory.
-    ///
-    /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.
-    pub async fn compact_directory(&self) -> Result<u64, OperatorError> {
-        let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
-        loop {
-            let Some(item) = self.reads().get(&self.keys().directory()).await? else {
-                return Err(self.missing_directory().await);
-            };
-            let stored = decode_raw(&item)?;
-            if stored.details.is_none() {
-                return Ok(0);
-            }
-            let (next, items) = compacted(self.keys(), &stored, &item)?;
-            let (mut transaction, changed) = (Transaction::default(), items.len() as u64 + 1);
-            for (key, item) in items {
-                transaction.put(key, item, Condition::Always);
-            }
-            self.put_next(&mut transaction, next);
-            if self.table().try_commit(transaction).await? {
-                return Ok(changed);
-            }
-            retry.again().await?;
-        }
     }
 }

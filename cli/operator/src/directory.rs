@@ -11,8 +11,7 @@ use shared::store::unscoped::directory::{StoredDirectory, decode_raw, encode, ha
 use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
 
-/// Maximum bytes of the directory's item, and of the item of users' names in a former format, well below DynamoDB's 400
-/// KB.
+/// Maximum bytes of an item of the directory or of users' names, well below DynamoDB's 400 KB.
 pub const MAX_BYTES: usize = 350_000;
 /// The name of a change of the directory in errors.
 pub(super) const DIRECTORY: &str = "a change of the directory";
@@ -28,14 +27,14 @@ impl Operator {
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
             let stored = self.stored_directory().await?;
-            let before = self.stored_details(&stored).await?;
+            let before = self.stored_details().await?;
             let old = Directory::of_parts(stored.directory.clone(), before.details.clone());
             let mut next = old.clone();
             edit(&mut next);
             if next == old {
                 return Ok(false);
             }
-            if !has_room(&stored.directory, &next.clone().split().0) {
+            if !has_room(&next.clone().split().0) {
                 return Err(OperatorError::DirectoryFull);
             }
             let transaction = self.directory_changes(stored, &before, next)?;
@@ -77,7 +76,7 @@ impl Operator {
     /// or an item cannot be read and the operator is not lenient.
     pub async fn directory(&self) -> Result<Directory, OperatorError> {
         let stored = self.stored_directory().await?;
-        let found = self.stored_details(&stored).await?;
+        let found = self.stored_details().await?;
         self.note_unreadable(found.unreadable)?;
         Ok(Directory::of_parts(stored.directory, found.details))
     }
@@ -129,9 +128,6 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.
     pub async fn user_ids(&self) -> Result<BTreeSet<UserId>, OperatorError> {
-        if let Some(standings) = self.stored_directory().await?.standings {
-            return Ok(standings.into_keys().collect());
-        }
         let names = self
             .reader()
             .finish_names(self.reader().begin_names().await?)

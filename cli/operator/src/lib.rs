@@ -1,5 +1,5 @@
 //! The operator's work on the table, outside the HTTP interface (C-80): instances, settings, credentials, import,
-//! export, migration and the doctor.
+//! export and the doctor.
 //!
 //! Invariants: writes of imports depend on the versions that they read, so they are safe during live traffic. A record
 //! and its derived items change in one transaction. Of a credential, only the hash is stored.
@@ -8,63 +8,51 @@ mod batch;
 mod conditions;
 mod counts;
 mod credentials;
-mod day_values;
 mod deliveries;
 mod details;
 mod directory;
 mod doctor;
 pub mod export;
-mod first_format;
-mod former_totals;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 pub mod import;
 pub mod kinds;
-mod lead_details;
 mod lifecycle;
 mod line;
-mod look_ups;
-mod migrate;
 mod named;
 mod pages;
 pub mod progress;
 mod rehearsal;
 mod removal;
-mod split;
-mod tail;
 mod taken;
 mod user_lists;
 
 use std::collections::BTreeMap;
-
 use std::sync::{Arc, Mutex, PoisonError};
 
-use shared::directory::{DirectoryDetails, DirectoryHead};
+use shared::directory::DirectoryHead;
 use shared::environment::Environment;
 use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::settings::SettingError;
-use shared::store::unscoped::format::{Format, TableFormat, found_format};
+use shared::store::unscoped::format;
 use shared::store::unscoped::key::{self, Keys};
-use shared::store::unscoped::leads::Details;
 use shared::store::{Reader, Store, Writer};
 use shared::time::Timestamp;
 use table::StoreError;
 use table::item;
 use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
-use table::{KeyRange, Pace, Policy, ReadTable, Table};
+use table::{KeyRange, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
-pub use doctor::{Diagnosis, Difference, Progress, ResumeFile};
+pub use doctor::{Diagnosis, Difference, Progress};
 pub use kinds::CallLine;
 pub use lifecycle::Erased;
-pub use migrate::{Migration, migrate};
 pub use pages::{EventPages, RecordPages};
 pub use rehearsal::rehearse;
 pub use removal::{Dependent, Removable, Removal, Removed};
-pub use tail::{NewRecord, Tail};
 pub use taken::TakenIds;
 
 /// Errors of the operator's commands. The texts include the next step.
@@ -91,11 +79,6 @@ pub enum OperatorError {
         limit = credentials::MAX_CREDENTIALS
     )]
     ManyCredentials(InstanceName, UserId),
-    /// The directory in the first format and the users' records disagree.
-    #[error(
-        "the memberships of users in instance {0} differ from their records; run: funil doctor --instance {0} --repair"
-    )]
-    Disagreement(InstanceName),
     /// No credential of this kind has this id.
     #[error(
         "there is no {kind} {id} in instance {instance}; see them with: funil {kind} list --instance {instance}"
@@ -133,9 +116,6 @@ pub enum OperatorError {
     /// The column is one of several funnels.
     #[error("column {0} is in funnels {1}; name one of them with --funnel")]
     ManyFunnels(u64, String),
-    /// The table has a format in which users are no separate records.
-    #[error("the table has a former format, in which a user cannot be removed; run first: funil migrate")]
-    FormerFormat,
     /// A setting does not exist or does not accept the value.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -149,12 +129,6 @@ pub enum OperatorError {
         groups = shared::store::unscoped::directory::MAX_GROUPS
     )]
     DirectoryFull,
-    /// The file of a run's progress cannot be read or written.
-    #[error("the file of the progress cannot be used: {0}")]
-    Progress(std::io::Error),
-    /// The run was stopped; its progress is kept.
-    #[error("stopped")]
-    Stopped,
     /// The table failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -212,8 +186,6 @@ pub struct Operator {
     writer: Writer,
     /// Notes of a lenient operator, whose pages omit unreadable records.
     unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
-    /// Limits the rate of all bulk writes together.
-    pace: Pace,
 }
 
 /// Unreadable records that pages omitted.
@@ -232,7 +204,6 @@ impl Operator {
         Self {
             writer: store.unscoped(instance),
             unreadable: None,
-            pace: Pace::default(),
         }
     }
 
@@ -284,22 +255,6 @@ impl Operator {
         self.environment().now()
     }
 
-    /// Whether leads may store that no opportunity was ever linked to them, because every writer maintains the
-    /// attribute.
-    fn is_settled(&self) -> bool {
-        self.reader().known_format().has(Format::UNLINKED)
-    }
-
-    /// The place of the custom fields of leads to write.
-    fn new_details(&self) -> Details {
-        Details::default().next(self.reader().known_format())
-    }
-
-    /// Whether ranks of leads may be counted, because every writer maintains them.
-    fn counts_leads(&self) -> bool {
-        self.reader().known_format().has(Format::LEAD_RANKS)
-    }
-
     /// Counts the leads of list blocks, by which pages far from the start are found. Returns the number of counted
     /// ranks.
     ///
@@ -323,20 +278,12 @@ impl Operator {
         // The table's first instance may be created concurrently.
         let mut retry = self.table().retry(Policy::AT_ONCE, "creating an instance");
         loop {
-            let found = found_format(self.reads()).await?;
-            let written = found.as_ref().map_or(Format::CURRENT, TableFormat::written);
-            let mut transaction = self.new_instance(&entry, written)?;
-            let first = TableFormat::settled(Format::CURRENT);
-            if found.is_none() {
-                transaction.put(key::format(), first.encode()?, Condition::Absent);
+            let mut transaction = self.new_instance(&entry)?;
+            if !format::is_marked(self.reads()).await? {
+                transaction.put(key::format(), format::mark()?, Condition::Absent);
             }
             match self.table().commit(transaction).await {
-                Ok(()) => {
-                    self.reader()
-                        .known_format()
-                        .note(found.as_ref().unwrap_or(&first));
-                    return Ok(entry);
-                }
+                Ok(()) => return Ok(entry),
                 // Another process has created the table's first instance, and with it the format.
                 Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
                     retry.again().await?
@@ -355,8 +302,8 @@ impl Operator {
         }
     }
 
-    /// The writes that create the instance in the given format of the table.
-    fn new_instance(&self, entry: &InstanceEntry, format: Format) -> Result<Transaction, StoreError> {
+    /// The writes that create the instance.
+    fn new_instance(&self, entry: &InstanceEntry) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         transaction.put(
             key::instance(self.instance()),
@@ -365,9 +312,7 @@ impl Operator {
         );
         let directory = shared::store::unscoped::directory::StoredDirectory {
             directory: DirectoryHead::default(),
-            details: (format < Format::COMPACT_DIRECTORY).then(DirectoryDetails::default),
             later: BTreeMap::new(),
-            standings: (format < Format::SPLIT).then(BTreeMap::new),
             version: 1,
             raw: Raw::default(),
         };

@@ -7,30 +7,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use shared::store::embedded::EmbeddedEngine;
 use shared::store::{Store, StoreError};
-use table::{Key, KeyRange, Pages, Table, key_of};
+use table::{
+    CommitError, Engine, Item, Key, KeyRange, Order, Page, Pages, ReadTable, Scanned, Selection, Transaction,
+    Update, Work, key_of,
+};
 use tokio::sync::Mutex;
 
-/// The copy's table.
-const COPY: &str = "copy";
-
-/// A store that executes all calls on `scratch`, an empty engine, after copying the items that they need from `store`.
-///
-/// # Errors
-/// [`StoreError`] if the copy's table cannot be created.
-pub async fn rehearse(store: &Store, scratch: Arc<dyn EmbeddedEngine>) -> Result<Store, StoreError> {
-    let environment = store.environment().clone();
-    let copy = Store::embedded(Arc::clone(&scratch), COPY.to_owned(), environment.clone());
-    crate::ensure_table(&copy).await?;
+/// A store that executes all calls on `copy`, an empty engine, after copying the items that they need from `store`.
+pub fn rehearse(store: &Store, copy: Arc<dyn Engine>) -> Store {
     let overlay = Overlay {
-        table: store.table().clone(),
-        copy: copy.table().clone(),
-        scratch,
+        table: store.table().reads().clone(),
+        copy,
         loaded: Mutex::default(),
     };
-    Ok(Store::embedded(Arc::new(overlay), COPY.to_owned(), environment))
+    Store::on(Arc::new(overlay), store.environment().clone())
 }
 
 /// The keys and partitions of the table that were copied, including those without items.
@@ -43,71 +34,91 @@ struct Loaded {
 /// An engine that executes calls on the copy.
 #[derive(Debug)]
 struct Overlay {
-    table: Table,
-    copy: Table,
-    scratch: Arc<dyn EmbeddedEngine>,
+    table: ReadTable,
+    copy: Arc<dyn Engine>,
     loaded: Mutex<Loaded>,
 }
 
-impl EmbeddedEngine for Overlay {
-    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
-        let request = serde_json::from_slice(body).unwrap_or_default();
-        let mut keys = Vec::new();
-        collect_keys(&request, &mut keys);
-        // Every query of this project names its partition `:pk`.
-        let partition = request["ExpressionAttributeValues"][":pk"]["S"].as_str();
-        let work = self.load(keys, partition.filter(|_| operation == "Query"));
-        let loaded = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(work));
-        match loaded {
-            Ok(()) => self.scratch.answer(operation, body),
-            // A status that is not retried, because the table's error was already retried.
-            Err(error) => (
-                400,
-                json!({ "__type": "TableFailed", "message": error.to_string() }).to_string(),
-            ),
-        }
+impl Engine for Overlay {
+    fn get_many<'a>(&'a self, keys: &'a [Key]) -> Work<'a, Result<Vec<Item>, StoreError>> {
+        Box::pin(async move {
+            self.load(keys.to_vec()).await?;
+            self.copy.get_many(keys).await
+        })
+    }
+
+    fn query(&self, range: KeyRange, order: Order) -> Work<'_, Result<Page, StoreError>> {
+        Box::pin(async move {
+            self.load_partition(&range.partition).await?;
+            self.copy.query(range, order).await
+        })
+    }
+
+    fn transact(&self, transaction: Transaction) -> Work<'_, Result<(), CommitError>> {
+        Box::pin(async move {
+            let keys = transaction.writes().map(|(key, ..)| key.clone());
+            self.load(keys.collect()).await?;
+            self.copy.transact(transaction).await
+        })
+    }
+
+    fn update<'a>(
+        &'a self,
+        key: &'a Key,
+        update: Update<'a>,
+    ) -> Work<'a, Result<Option<Vec<u64>>, StoreError>> {
+        Box::pin(async move {
+            self.load(vec![key.clone()]).await?;
+            self.copy.update(key, update).await
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        wanted: &'a Selection<'a>,
+        after: Option<&'a Key>,
+    ) -> Work<'a, Result<Scanned, StoreError>> {
+        self.copy.scan(wanted, after)
+    }
+
+    fn ensure(&self) -> Work<'_, Result<bool, StoreError>> {
+        self.copy.ensure()
+    }
+
+    fn max_writes(&self) -> usize {
+        self.copy.max_writes()
     }
 }
 
 impl Overlay {
     /// Copies items that were not copied before. Loads are serialised, because a concurrent load could overwrite a
     /// write.
-    async fn load(&self, mut keys: Vec<Key>, partition: Option<&str>) -> Result<(), StoreError> {
+    async fn load(&self, mut keys: Vec<Key>) -> Result<(), StoreError> {
         let mut loaded = self.loaded.lock().await;
         keys.retain(|key| !loaded.keys.contains(key) && !loaded.partitions.contains(&key.pk));
-        for (key, item) in self.table.reads().get_many(keys.iter().cloned()).await? {
-            self.copy.put(&key, item).await?;
+        for (key, item) in self.table.get_many(keys.iter().cloned()).await? {
+            self.copy.update(&key, Update::Put(item)).await?;
         }
         loaded.keys.extend(keys);
-        let Some(partition) = partition.filter(|partition| !loaded.partitions.contains(*partition)) else {
+        Ok(())
+    }
+
+    /// Copies the items of a partition that were not copied before.
+    async fn load_partition(&self, partition: &str) -> Result<(), StoreError> {
+        let mut loaded = self.loaded.lock().await;
+        if loaded.partitions.contains(partition) {
             return Ok(());
-        };
+        }
         let mut pages = Pages::of(KeyRange::whole(partition.to_owned()));
-        while let Some(items) = pages.next(self.table.reads()).await? {
+        while let Some(items) = pages.next(&self.table).await? {
             for item in items {
                 let key = key_of(&item)?;
                 if !loaded.keys.contains(&key) {
-                    self.copy.put(&key, item).await?;
+                    self.copy.update(&key, Update::Put(item)).await?;
                 }
             }
         }
         loaded.partitions.insert(partition.to_owned());
         Ok(())
-    }
-}
-
-/// Adds the keys in a request to `keys`. Every object with `pk` and `sk` is a key or an item.
-fn collect_keys(request: &Value, keys: &mut Vec<Key>) {
-    match request {
-        Value::Object(members) => {
-            let text = |name: &str| members.get(name)?.get("S")?.as_str();
-            if let (Some(pk), Some(sk)) = (text("pk"), text("sk")) {
-                keys.push(Key::new(pk.to_owned(), sk));
-                return;
-            }
-            members.values().for_each(|member| collect_keys(member, keys));
-        }
-        Value::Array(members) => members.iter().for_each(|member| collect_keys(member, keys)),
-        _ => {}
     }
 }

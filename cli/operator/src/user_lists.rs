@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::{Operator, kinds};
-use shared::directory::Membership;
 use shared::ids::UserId;
 use shared::people::User;
 use shared::store::unscoped::directory::{decode_members, encode_members};
@@ -14,10 +13,9 @@ use table::{Condition, Key, KeyRange, StoreError, Transaction, key_of};
 
 type UserTexts = BTreeMap<UserId, String>;
 
-/// The lists derived from the users' records, and the users' memberships. Some hundred bytes for each user.
+/// The lists derived from the users' records. Some hundred bytes for each user.
 #[derive(Default)]
 pub(super) struct UserLists {
-    pub standings: BTreeMap<UserId, Membership>,
     pub names: BTreeMap<Key, UserTexts>,
     /// The members of each item, with empty texts.
     pub members: BTreeMap<Key, UserTexts>,
@@ -47,7 +45,6 @@ impl UserLists {
 
     fn add(&mut self, operator: &Operator, user: &User) {
         let keys = operator.keys();
-        self.standings.insert(user.id, Membership::from(user));
         let names = self.names.entry(keys.user_name(user.id)).or_default();
         names.insert(user.id, user.full_name());
         if let Some(department) = user.department {
@@ -136,7 +133,7 @@ impl UserList {
 }
 
 /// The differences of `stored` from `expected` as texts: missing, different and surplus values, which `what` names.
-pub(super) fn differences<K: Ord + Display, V: PartialEq>(
+fn differences<K: Ord + Display, V: PartialEq>(
     what: &str,
     expected: &BTreeMap<K, V>,
     stored: &BTreeMap<K, V>,

@@ -3,7 +3,7 @@
 use shared::store::StoreError;
 
 /// Meanings of errors of DynamoDB and its SDK, each with the next step. The first match applies.
-const MEANINGS: [(&[&str], &str); 14] = [
+const MEANINGS: [(&[&str], &str); 13] = [
     (
         &["ResourceNotFoundException"],
         "there is no such table; deploy it first, or name another with --table or --endpoint",
@@ -27,10 +27,6 @@ const MEANINGS: [(&[&str], &str); 14] = [
     (
         &["ExpiredToken"],
         "the AWS credentials have expired; sign in again, for example with: aws sso login",
-    ),
-    (
-        &["Throughput", "Throttling", "RequestLimitExceeded"],
-        "DynamoDB throttles the table; rerun the command in a minute, and raise the table's limit if throttling continues",
     ),
     (
         &["InternalServerError", "ServiceUnavailable"],
@@ -59,7 +55,7 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
     (
         &["the answer cannot be read", "unknown error"],
-        "the endpoint is not a DynamoDB API; check --endpoint (funil serve prints its own at startup)",
+        "the endpoint is not a DynamoDB API; check --endpoint",
     ),
 ];
 
@@ -78,6 +74,10 @@ pub fn on(error: &StoreError) -> String {
         }
         StoreError::Corrupt { .. } => format!("{}; funil doctor names the item", own()),
         StoreError::Unstorable { .. } | StoreError::Format(_) | StoreError::OverBudget => own(),
+        StoreError::Busy(_) => format!(
+            "{}; rerun the command in a minute, and raise the table's limit if it stays so",
+            own()
+        ),
         StoreError::Contention(_) => format!("{}; rerun the command", own()),
     }
 }

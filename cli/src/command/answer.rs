@@ -126,11 +126,7 @@ impl From<StoreError> for Failure {
 
 impl From<DatabaseError> for Failure {
     fn from(error: DatabaseError) -> Self {
-        let advice = match error {
-            DatabaseError::Taken { .. } => "; a running funil serve is reached with --endpoint, not --data",
-            _ => "",
-        };
-        Self::Refused(format!("{error}{advice}"))
+        Self::Refused(error.to_string())
     }
 }
 

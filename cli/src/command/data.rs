@@ -69,11 +69,8 @@ pub struct ExportArgs {
 
 pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failure> {
     let mut store = global.store().await?;
-    // Dropping the folder deletes the copy.
-    let folder = tempfile::tempdir()?;
     if import.dry_run {
-        let copy = Database::in_file(&folder.path().join("copy"))?;
-        store = operator::rehearse(&store, Arc::new(copy)).await?;
+        store = operator::rehearse(&store, Arc::new(Database::temporary()?));
     }
     let operator = Operator::new(&store, import.instance);
     operator.directory_head().await?;

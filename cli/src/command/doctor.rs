@@ -1,30 +1,28 @@
 //! `funil doctor`: compares derived data with the records and repairs it (C-84).
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::Args;
-use operator::import::CancellationToken;
-use operator::{Diagnosis, Operator, OperatorError, Progress, ResumeFile};
+use database::Database;
+use operator::{Diagnosis, Operator, OperatorError, Progress};
 use serde_json::json;
 use shared::instance::InstanceName;
 
-use super::{Answer, Failure, Global, interrupt};
+use super::{Answer, Failure, Global, now};
 use operator::progress;
+
+/// Minutes after which deleted bytes that are still in the files are worth a note (C-104).
+const LATE: i64 = 10;
 
 pub const AFTER_HELP: &str = "\
 Lists, totals, look-ups, copies, the directory, credentials and running numbers are derived from the records. Each
 difference is a line. Requests are served at the same time, also with --repair. Scans the whole table, including other
 instances' items.
 
-With --state FILE a run that is interrupted goes on when the same command is given again, without the finished part. The
-file is written every 30 seconds and at an interruption, and deleted at the end.
-
 Examples:
   funil doctor --instance acme
   funil doctor --instance acme --repair
   funil doctor --instance acme --json
-  funil doctor --instance acme --state acme.doctor
 
 Exit codes: 0 nothing differs, or everything was repaired; 1 differences remain; 2 wrong usage.";
 
@@ -36,66 +34,48 @@ pub struct DoctorArgs {
     /// Repair the differences
     #[arg(long)]
     repair: bool,
-    /// Keep the progress in a file, and go on from there if it exists
-    #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
 }
 
 pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, doctor.instance);
-    let resume_file = doctor.state.map(|path| ResumeFile {
-        path,
-        table: global.table(),
-        stop: CancellationToken::default(),
-    });
-    let diagnosis = diagnose(&operator, doctor.repair, resume_file.as_ref(), global).await;
-    let diagnosis = diagnosis.map_err(|error| {
-        let is_usable = !matches!(error, OperatorError::Progress(_));
-        let is_saved = is_usable && resume_file.is_some_and(|file| file.path.exists());
-        let next = if is_saved {
-            "; rerun the command to resume"
-        } else {
-            ""
-        };
-        Failure::from(error).adding(next)
-    })?;
+    let diagnosis = diagnose(&operator, doctor.repair, global).await?;
     let answer = Answer {
         partly: diagnosis.remaining > 0,
         ..Answer::new(text(&diagnosis), json!(diagnosis))
     };
-    Ok(if diagnosis.remaining > 0 && !doctor.repair {
-        answer.noting("repair them with --repair")
-    } else if let Some(former) = diagnosis.former_format {
-        answer.noting(format!(
-            "the table has format {former}, which a repair does not change; once no former version runs, run: funil migrate"
-        ))
-    } else {
+    let mut notes = Vec::new();
+    if diagnosis.remaining > 0 && !doctor.repair {
+        notes.push("repair them with --repair".to_owned());
+    }
+    notes.extend(unscrubbed(global)?);
+    Ok(if notes.is_empty() {
         answer
+    } else {
+        answer.noting(notes.join("; "))
     })
 }
 
-/// Runs the doctor with a progress bar. With a file, an interrupt stops it after the current page.
-async fn diagnose(
-    operator: &Operator,
-    repair: bool,
-    resume_file: Option<&ResumeFile>,
-    global: &Global,
-) -> Result<Diagnosis, OperatorError> {
+/// Says that `funil serve` could not overwrite deleted data for a long time.
+fn unscrubbed(global: &Global) -> Result<Option<String>, Failure> {
+    let Some(directory) = global.directory()? else {
+        return Ok(None);
+    };
+    let since = Database::open_directory(&directory, now())?.unscrubbed_since();
+    let minutes = since.map_or(0, |since| (now() - since) / 60);
+    Ok((minutes >= LATE).then(|| {
+        format!("data deleted {minutes} minutes ago is still in the files, because a reader keeps them open: end it")
+    }))
+}
+
+/// Runs the doctor with a line of progress.
+async fn diagnose(operator: &Operator, repair: bool, global: &Global) -> Result<Diagnosis, OperatorError> {
     let bar = global.progress();
-    progress::overall(&bar, 0);
+    progress::uncounted(&bar, "checked");
     let watch = |progress: Progress| {
         bar.set_message(progress.stage);
-        bar.set_length(progress.total);
         bar.set_position(progress.done);
     };
-    let work = operator.resumable_doctor(repair, &watch, resume_file);
-    let diagnosis = match resume_file {
-        None => work.await,
-        Some(file) => tokio::select! {
-            diagnosis = work => diagnosis,
-            () = interrupt::twice(file.stop.clone(), bar.clone()) => Err(OperatorError::Stopped),
-        },
-    };
+    let diagnosis = operator.doctor(repair, &watch).await;
     bar.finish_and_clear();
     diagnosis
 }

@@ -3,21 +3,19 @@
 mod advice;
 mod answer;
 mod automation;
+mod backup;
 mod completions;
 mod convert;
 mod credential;
 mod data;
 mod doctor;
-mod get;
 mod human;
 mod instance;
 mod interrupt;
 mod lifecycle;
 mod log;
-mod migrate;
 mod remove;
 mod serve;
-mod tail;
 mod text;
 mod user;
 
@@ -43,7 +41,7 @@ Examples:
   funil instance create acme
   funil import --instance acme data.ndjson
   funil key issue --instance acme --user 7 --label erp
-  funil --endpoint http://127.0.0.1:8000 instance list
+  funil --data .funil instance list
 
 Exit codes: 0 done, 1 refused or partly done, 2 wrong usage.";
 
@@ -61,15 +59,14 @@ struct Funil {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 struct Global {
-    /// URL of the DynamoDB API, such as that of `funil serve` [default: your AWS region's]
-    #[arg(long, global = true, value_name = "URL", env = "FUNIL_ENDPOINT", value_parser = endpoint)]
+    /// URL of a DynamoDB API [default: `FUNIL_ENDPOINT`, else your AWS region's]
+    #[arg(long, global = true, value_name = "URL", value_parser = endpoint)]
     endpoint: Option<String>,
-    /// Directory of the embedded database: of `funil serve` [default: .funil], or of a stopped one, whose database another
-    /// command then opens itself
+    /// Directory of the database of `funil serve`, which may run [default: `FUNIL_DATA`; of `funil serve`: else .funil]
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Table name [default: `TABLE_NAME` of the environment, else funil]
-    #[arg(long, global = true, value_name = "NAME", env = "FUNIL_TABLE")]
+    /// Table name [default: `FUNIL_TABLE`, else `TABLE_NAME`, else funil]
+    #[arg(long, global = true, value_name = "NAME")]
     table: Option<String>,
     /// Print one JSON document on standard output
     #[arg(long, global = true)]
@@ -108,18 +105,12 @@ enum Command {
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = automation::AFTER_HELP)]
     Automation(automation::AutomationCommand),
-    /// Send a GET to a running service and print the JSON
-    #[command(after_help = get::AFTER_HELP)]
-    Get(get::GetArgs),
-    /// Print new records as they are made
-    #[command(after_help = tail::AFTER_HELP)]
-    Tail(tail::TailArgs),
+    /// Copy the database of `funil serve`, which may run
+    #[command(after_help = backup::AFTER_HELP)]
+    Backup(backup::Backup),
     /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::DoctorArgs),
-    /// Migrate the table to the format of this build
-    #[command(after_help = migrate::AFTER_HELP)]
-    Migrate(migrate::Migrate),
     /// Print a shell completion script
     #[command(after_help = completions::AFTER_HELP)]
     Completions(completions::Completions),
@@ -131,55 +122,90 @@ pub fn grammar() -> clap::Command {
     Funil::command()
 }
 
+/// The database of a command.
+enum Place {
+    /// That of `funil serve` in this directory.
+    Directory(PathBuf),
+    /// A DynamoDB API; `None` for AWS.
+    Endpoint(Option<String>),
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
 impl Global {
-    /// The table, which must have a format that this build reads.
+    /// The table, which must have the format of this build.
     async fn store(&self) -> Result<Store, Failure> {
-        let open = |directory: &PathBuf| Database::in_existing_directory(directory);
-        let database = self.directory()?.map(open).transpose()?;
-        let store = self.connect(database).await;
+        let store = match self.place()? {
+            Place::Directory(directory) => over(Database::open_directory(&directory, now())?),
+            Place::Endpoint(endpoint) => self.connect(endpoint).await,
+        };
         store.check_format().await?;
         Ok(store)
     }
 
     /// Like [`Self::store`]. Creates the table if there is none, except on AWS, where the template creates it.
     async fn store_or_new(&self) -> Result<Store, Failure> {
-        let Some(directory) = self.directory()? else {
-            if self.endpoint.is_some() {
-                operator::ensure_table(&self.connect(None).await).await?;
-            }
-            return self.store().await;
+        let store = match self.place()? {
+            Place::Directory(directory) => over(Database::create_directory(&directory, now())?),
+            Place::Endpoint(None) => return self.store().await,
+            Place::Endpoint(endpoint) => self.connect(endpoint).await,
         };
-        let store = self.connect(Some(Database::in_directory(directory)?)).await;
         operator::ensure_table(&store).await?;
         store.check_format().await?;
         Ok(store)
     }
 
-    /// The directory of the embedded database, if it is named.
-    fn directory(&self) -> Result<Option<&PathBuf>, Failure> {
-        if self.data.is_some() && self.endpoint.is_some() {
-            let reason = "--data and --endpoint name two databases; give one of them";
-            return Err(Failure::Usage(reason.to_owned()));
+    /// The database that an option names, or else a variable (C-106).
+    fn place(&self) -> Result<Place, Failure> {
+        let usage = |reason: &str| Err(Failure::Usage(reason.to_owned()));
+        match (&self.data, &self.endpoint) {
+            (Some(_), Some(_)) => {
+                return usage("--data and --endpoint name two databases; give one of them");
+            }
+            (Some(directory), None) => return Ok(Place::Directory(directory.clone())),
+            (None, Some(url)) => return Ok(Place::Endpoint(Some(url.clone()))),
+            (None, None) => {}
         }
-        Ok(self.data.as_ref())
+        match (variable("FUNIL_DATA"), variable("FUNIL_ENDPOINT")) {
+            (Some(_), Some(_)) => usage(
+                "FUNIL_DATA and FUNIL_ENDPOINT name two databases; unset one, or give --data or --endpoint",
+            ),
+            (Some(directory), None) => Ok(Place::Directory(directory.into())),
+            (None, Some(url)) => match url.to_str().map(endpoint) {
+                Some(Ok(url)) => Ok(Place::Endpoint(Some(url))),
+                Some(Err(reason)) => usage(&format!("FUNIL_ENDPOINT: {reason}")),
+                None => usage("FUNIL_ENDPOINT is not text"),
+            },
+            (None, None) => Ok(Place::Endpoint(None)),
+        }
     }
 
-    fn table(&self) -> String {
+    /// The directory of the embedded database, if one is named.
+    fn directory(&self) -> Result<Option<PathBuf>, Failure> {
+        Ok(match self.place()? {
+            Place::Directory(directory) => Some(directory),
+            Place::Endpoint(_) => None,
+        })
+    }
+
+    /// The table's name without `FUNIL_TABLE`.
+    fn table_of_functions(&self) -> String {
         let of_functions = || std::env::var("TABLE_NAME").ok();
         let table = self.table.clone().or_else(of_functions);
         table.unwrap_or_else(|| "funil".to_owned())
     }
 
-    /// The table of a database of this process, or of the endpoint.
-    async fn connect(&self, database: Option<Database>) -> Store {
-        if let Some(database) = database {
-            return Store::embedded_on_thread(Arc::new(database), self.table(), Environment::system());
-        }
+    async fn connect(&self, endpoint: Option<String>) -> Store {
+        let of_commands = || variable("FUNIL_TABLE")?.into_string().ok();
+        let table = self.table.clone().or_else(of_commands);
         let location = Location {
-            table: self.table(),
-            endpoint: self.endpoint.clone(),
+            table: table.unwrap_or_else(|| self.table_of_functions()),
+            endpoint,
         };
-        Store::connect(location, Environment::system()).await
+        Store::connect_in_bulk(location, Environment::system()).await
     }
 
     /// A progress bar, hidden with `--json`.
@@ -189,6 +215,16 @@ impl Global {
         }
         progress::bar()
     }
+}
+
+/// The Unix second.
+fn now() -> i64 {
+    Environment::system().now().unix_seconds()
+}
+
+/// The store of a database of this process.
+fn over(database: Database) -> Store {
+    Store::on(Arc::new(database), Environment::system())
 }
 
 /// An empty variable of the environment is the same as none.
@@ -239,10 +275,8 @@ impl Funil {
             Command::Remove(remove) => remove::run(remove, global).await,
             Command::User(command) => user::run(command, global).await,
             Command::Automation(command) => automation::run(command, global).await,
-            Command::Get(get) => get::run(&get, global).await,
-            Command::Tail(tail) => tail::run(tail, global).await,
+            Command::Backup(backup) => backup::run(&backup, global),
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
-            Command::Migrate(migrate) => migrate::run(&migrate, global).await,
             Command::Completions(completions) => completions::run(&completions),
         }
     }
@@ -283,5 +317,5 @@ fn endpoint(text: &str) -> Result<String, &'static str> {
         .is_some_and(|address| address.starts_with(|first: char| first.is_alphanumeric() || first == '['));
     named
         .then(|| text.to_owned())
-        .ok_or("an endpoint is a URL such as http://127.0.0.1:8000")
+        .ok_or("an endpoint is a URL such as http://127.0.0.1:4566")
 }

@@ -2,29 +2,29 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use database::Sync;
 use serde_json::{Value, json};
 
-use super::instance::standard_input;
 use super::log::LogFormat;
-use super::{Answer, Failure, Global, interrupt, log};
+use super::{Answer, Failure, Global, interrupt, log, variable};
 use crate::demo::{Demo, DemoError};
-use crate::engine::AccessKey;
-use crate::serve::{self, Dynamodb, Options, Ready, ServeError};
+use crate::serve::{self, Options, Ready, ServeError};
 
 pub const AFTER_HELP: &str = "\
 Examples:
   funil serve
   funil serve --port 8080 --data /var/lib/funil --empty
-  funil serve --bind 0.0.0.0 --dynamodb-port none
-  funil serve --dynamodb-key local --dynamodb-secret - < secret
-  funil --endpoint http://127.0.0.1:8000 serve
+  funil serve --bind 0.0.0.0 --sync full
+  funil --endpoint http://127.0.0.1:4566 serve
 
 Ctrl-C loses nothing, and kill -9 nothing that was acknowledged. A power failure may lose the last writes, but does not
-damage the data.
+damage the data; with --sync full it loses nothing either.
+
+Every other command works on the same directory while this runs: funil --data .funil instance list
 
 The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less. On a terminal it has one short line
 for each request, with the reason if it was refused; --log json prints the lines that machines get. NO_COLOR=1 prints it
@@ -42,18 +42,9 @@ pub struct Serve {
     /// Address of the service
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// Port of the engine's DynamoDB API; 0 for any free one, `none` for no such API
-    #[arg(long, value_name = "PORT", default_value = "8000", value_parser = dynamodb_port)]
-    dynamodb_port: DynamodbPort,
-    /// Address of the engine's DynamoDB API, which is unauthenticated without --dynamodb-key
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    dynamodb_bind: IpAddr,
-    /// Access key ID with which requests to the DynamoDB API must be signed
-    #[arg(long, value_name = "ID", requires = "dynamodb_secret", value_parser = key_id)]
-    dynamodb_key: Option<String>,
-    /// Secret access key of --dynamodb-key; `-` reads it from standard input
-    #[arg(long, value_name = "-", requires = "dynamodb_key", value_parser = ["-"])]
-    dynamodb_secret: Option<String>,
+    /// When a commit is on disk: `normal` soon after its answer, `full` before it
+    #[arg(long, value_name = "WHEN", default_value = "normal")]
+    sync: SyncMode,
     /// Do not load the demo instance into an empty table
     #[arg(long)]
     empty: bool,
@@ -62,69 +53,33 @@ pub struct Serve {
     log: Option<LogFormat>,
 }
 
-/// The port of the DynamoDB API, if any.
-#[derive(Debug, Clone, Copy)]
-struct DynamodbPort(Option<u16>);
-
-fn dynamodb_port(text: &str) -> Result<DynamodbPort, &'static str> {
-    if text == "none" {
-        return Ok(DynamodbPort(None));
-    }
-    let port = text
-        .parse()
-        .map_err(|_| "a port is a number from 0 to 65535, or none")?;
-    Ok(DynamodbPort(Some(port)))
-}
-
-fn key_id(text: &str) -> Result<String, &'static str> {
-    let is_id = (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_id
-        .then(|| text.to_owned())
-        .ok_or("an access key id has 1 to 128 letters and digits")
-}
-
-impl Serve {
-    /// The address of the DynamoDB API, and its access key.
-    fn dynamodb(&self) -> Result<Option<Dynamodb>, Failure> {
-        let Some(port) = self.dynamodb_port.0 else {
-            return Ok(None);
-        };
-        let key = match &self.dynamodb_key {
-            Some(id) => {
-                let secret = standard_input()?;
-                if secret.is_empty() {
-                    return Err(Failure::Refused("standard input has no secret".to_owned()));
-                }
-                Some(AccessKey {
-                    id: id.clone(),
-                    secret,
-                })
-            }
-            None => None,
-        };
-        let address = SocketAddr::new(self.dynamodb_bind, port);
-        let local = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
-        if key.is_none() && !local.contains(&self.dynamodb_bind) {
-            tracing::warn!(
-                %address,
-                "the DynamoDB port requires no credentials: every client that reaches it can read and write everything; \
-                 require a key with --dynamodb-key"
-            );
-        }
-        Ok(Some(Dynamodb { address, key }))
-    }
+/// The values of `--sync`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SyncMode {
+    Normal,
+    Full,
 }
 
 pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
     log::start(serve.log);
+    if global.data.is_some() && global.endpoint.is_some() {
+        let reason = "--data and --endpoint name two databases; give one of them";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
+    let named = global.data.clone();
     let options = Options {
-        dynamodb: serve.dynamodb()?,
-        data: global.data.clone().unwrap_or_else(|| PathBuf::from(".funil")),
+        data: named
+            .or_else(|| variable("FUNIL_DATA").map(PathBuf::from))
+            .unwrap_or_else(|| PathBuf::from(".funil")),
+        sync: match serve.sync {
+            SyncMode::Normal => Sync::Normal,
+            SyncMode::Full => Sync::Full,
+        },
         bind: serve.bind,
         port: serve.port,
         empty: serve.empty,
         endpoint: global.endpoint.clone(),
-        table: global.table(),
+        table: global.table_of_functions(),
     };
     let as_json = global.json;
     let say = move |ready: &Ready| {
@@ -156,28 +111,21 @@ fn document(ready: &Ready) -> Value {
         Demo::Created { key, token } => json!({ "instance": "demo", "key": key, "token": token }),
         Demo::None | Demo::Known => Value::Null,
     };
-    json!({ "url": ready.url(), "dynamodb": ready.dynamodb, "demo": demo })
+    json!({ "url": ready.url(), "demo": demo })
 }
 
 fn text(ready: &Ready) -> String {
     let mut text = String::new();
     let url = ready.url();
-    let issue = ready
-        .dynamodb
-        .as_deref()
-        .map_or(String::new(), |endpoint| format!(" --endpoint {endpoint}"));
-    let while_open = match ready.dynamodb {
-        None if ready.is_embedded => ", once the DynamoDB port is open,",
-        _ => "",
-    };
+    let place = &ready.place;
     match &ready.demo {
         Demo::None => {}
         Demo::Known => {
             let _ = write!(
                 text,
-                "The credentials of the instance demo were shown when it was created. Issue others{while_open} with:\n\n  \
-                 funil{issue} key issue --instance demo --user 7\n  \
-                 funil{issue} token issue --instance demo --user 7\n\n"
+                "The credentials of the instance demo were shown when it was created. Issue others, while this runs or not, with:\n\n  \
+                 funil {place} key issue --instance demo --user 7\n  \
+                 funil {place} token issue --instance demo --user 7\n\n"
             );
         }
         Demo::Created { key, token } => {
@@ -193,12 +141,6 @@ fn text(ready: &Ready) -> String {
                  Book a meeting in a browser: {url}/book/demo/demo\n\n"
             );
         }
-    }
-    if let Some(dynamodb) = &ready.dynamodb {
-        let _ = writeln!(
-            text,
-            "DynamoDB API on {dynamodb}, for funil --endpoint {dynamodb} and sam local"
-        );
     }
     let _ = writeln!(text, "Boards and reports are shown on {url}/panel");
     let _ = writeln!(text, "The interface is described on {url}/docs");

@@ -1,27 +1,34 @@
 //! The limit of open files.
 
-/// Open files that suffice for the connections of both ports, the database and deliveries.
+/// Open files beside the connections: the database, deliveries and directories.
 #[cfg(unix)]
-const FILES: u64 = 4096;
+const OTHERS: usize = 512;
 
-/// Raises the limit of open files as far as needed and allowed.
+/// Raises the limit of open files as far as needed for so many connections and allowed. Returns the number of
+/// connections for which the limit suffices.
 #[cfg(unix)]
-pub fn raise_limit() {
+pub fn raise_limit(connections: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let wanted = maximum.unwrap_or(FILES).min(FILES);
-    if current.is_none_or(|current| current >= wanted) {
-        return;
+    let wanted = (connections + OTHERS) as u64;
+    let wanted = maximum.unwrap_or(wanted).min(wanted);
+    let mut files = current.unwrap_or(wanted);
+    if files < wanted {
+        let raised = Rlimit {
+            current: Some(wanted),
+            maximum,
+        };
+        match setrlimit(Resource::Nofile, raised) {
+            Ok(()) => files = wanted,
+            Err(cause) => tracing::warn!(%cause, "the limit of open files stays as it is"),
+        }
     }
-    let raised = Rlimit {
-        current: Some(wanted),
-        maximum,
-    };
-    if let Err(cause) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!(%cause, "the limit of open files stays as it is");
-    }
+    let files = usize::try_from(files).unwrap_or(usize::MAX);
+    files.saturating_sub(OTHERS).max(files / 2).min(connections)
 }
 
-/// Raises the limit of open files on systems that have one.
+/// All systems but Unix have no such limit.
 #[cfg(not(unix))]
-pub fn raise_limit() {}
+pub fn raise_limit(connections: usize) -> usize {
+    connections
+}

@@ -25,7 +25,6 @@ fn completions_contain_every_command() {
             "repair",
             "completions",
             "suspend",
-            "tail",
         ] {
             assert!(script.contains(word), "{shell}: {word}");
         }

@@ -37,37 +37,32 @@ fn bench_of(lines: &[String]) -> Bench {
     bench
 }
 
-/// The names of each opportunity's lead and company, in order. Both boards must have the same cards, and no marker may
-/// remain.
+/// The names of each opportunity's lead and company, in order. The entries of the board must have the same names, and no
+/// marker may remain.
 #[track_caller]
 fn named(bench: &Bench) -> Vec<String> {
     assert_eq!(bench.partition("acme#notice"), [] as [Value; 0]);
-    let cards = |pk: &str| {
-        let items = bench.partition(pk).into_iter();
-        items
-            .map(|item| {
-                (
-                    item["sk"].to_string(),
-                    item["card"]["S"].as_str().unwrap().to_owned(),
-                )
-            })
-            .collect::<Vec<_>>()
+    let names = |pk: &str, attribute: &str, (first_name, company_name): (&str, &str)| {
+        let name = |item: &Value| {
+            let text = item[attribute]["S"].as_str().unwrap();
+            let card: Value = serde_json::from_str(text).unwrap();
+            let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+            format!(
+                "{} of {}",
+                text(&card["l"][first_name]),
+                text(&card["c"][company_name])
+            )
+        };
+        let mut items = bench.partition(pk);
+        items.sort_by_key(|item| item["sk"].to_string());
+        items.iter().map(name).collect::<Vec<_>>()
     };
-    let mut records = cards("acme#opportunity");
-    records.sort();
-    let texts =
-        |cards: Vec<(String, String)>| cards.into_iter().map(|(_, card)| card).collect::<BTreeSet<_>>();
-    assert_eq!(texts(records.clone()), texts(cards("acme#board#3#31#0#-#-")));
-    let names = records.iter().map(|(_, card)| {
-        let card: Value = serde_json::from_str(card).unwrap();
-        let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
-        format!(
-            "{} of {}",
-            text(&card["l"]["firstname"]),
-            text(&card["c"]["companyname"])
-        )
-    });
-    names.collect()
+    let records = names("acme#opportunity", "card", ("firstname", "companyname"));
+    let mut entries = names("acme#board#3#31#0#-#-", "e", ("f", "n"));
+    // All are created at one moment, so the entries are in the opposite order of their ids.
+    entries.reverse();
+    assert_eq!(records, entries);
+    records
 }
 
 #[test]

@@ -5,7 +5,6 @@ mod credentials;
 mod derived;
 mod details;
 mod left;
-mod resume;
 mod storm;
 
 use std::collections::BTreeSet;
@@ -206,24 +205,6 @@ fn a_sound_instance() {
     assert!(text.starts_with(begins), "{text}");
     assert_eq!(bench.items(), before);
     assert_clean(&Bench::with_sample());
-}
-
-/// C-88: a repair leaves the format of the table to `funil migrate`, and a note states the command.
-#[test]
-fn a_table_of_a_former_format() {
-    let bench = Bench::with_sample();
-    let note = "the table has format 5, which a repair does not change; once no former version runs, run: funil migrate";
-    for (migrated, noted) in [(false, true), (true, false)] {
-        if migrated {
-            bench.funil("migrate --alone").done();
-        } else {
-            bench.put("#format", "format", &json!({ "format": { "N": "5" } }));
-        }
-        let seen = bench.funil("doctor --instance acme --repair").done();
-        assert_eq!(seen.err.contains(note), noted, "{seen:?}");
-        let seen = doctor(&bench).done().document();
-        assert_eq!(seen["formerFormat"], if noted { json!(5) } else { json!(null) });
-    }
 }
 
 #[test]

@@ -337,7 +337,10 @@ fn named_commands_exist() {
             .step_by(2)
             .filter(|span| span.starts_with("funil "))
         {
-            let (mut command, mut rest) = (grammar(), span.split_whitespace().skip(1).peekable());
+            // The place of the data may precede the command.
+            let words = span.split_whitespace().skip(1);
+            let skipped = if span.starts_with("funil --data ") { 2 } else { 0 };
+            let (mut command, mut rest) = (grammar(), words.skip(skipped).peekable());
             command.build();
             while let Some(inner) = rest
                 .peek()

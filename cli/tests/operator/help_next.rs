@@ -120,7 +120,7 @@ fn errors_of_dynamodb() {
         ),
         (
             "ProvisionedThroughputExceededException",
-            "DynamoDB throttles the table; rerun the command in a minute, and raise the table's limit if throttling continues",
+            "GetItem gave up because the table is too busy; rerun the command in a minute, and raise the table's limit if it stays so",
         ),
         (
             "ResourceNotFoundException",
@@ -156,14 +156,14 @@ fn a_missing_table() {
     let website = refusing("404 Not Found", "<html>".to_owned());
     assert_says(
         &elsewhere(&["--endpoint", &website, "instance", "list"], &[]),
-        "the endpoint is not a DynamoDB API; check --endpoint (funil serve prints its own at startup)",
+        "the endpoint is not a DynamoDB API; check --endpoint",
     );
     let no_url = elsewhere(&["--endpoint", "127.0.0.1:8000", "instance", "list"], &[]);
     assert_eq!(no_url.code, 2);
     assert!(
         no_url
             .err
-            .contains("an endpoint is a URL such as http://127.0.0.1:8000"),
+            .contains("an endpoint is a URL such as http://127.0.0.1:4566"),
         "{no_url:?}"
     );
 }

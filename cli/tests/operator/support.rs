@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use funil::engine::Engine;
+use dynamodb::Served;
 use operator::Operator;
 use serde_json::{Value, json};
 use shared::environment::Environment;
@@ -38,7 +38,7 @@ pub const KINDS: [&str; 20] = [
 ];
 
 pub struct Bench {
-    engine: Engine,
+    engine: Served,
 }
 
 /// Result of a command.
@@ -76,8 +76,9 @@ impl From<Output> for Ended {
 
 impl Bench {
     pub fn new() -> Self {
-        let engine = Engine::temporary().unwrap();
-        Self { engine }
+        Self {
+            engine: Served::start(),
+        }
     }
 
     /// An engine with instance `acme`.

@@ -18,7 +18,7 @@ impl Demo {
     fn funil(&self, arguments: &str, input: &str) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
         command
-            .args(["--endpoint", self.running.endpoint()])
+            .args(["--data", self.running.data()])
             .args(arguments.split(' '));
         command
             .stdin(Stdio::piped())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::running::{Running, ask, funil};
+use crate::running::{Running, ask};
 
 /// Maximum number of polls, and the delay between them.
 const LOOKS: u32 = 3000;
@@ -20,9 +20,7 @@ async fn a_call_triggers_automations() {
         "event": "received", "actions": [{ "type": "setOwner", "user": 11 }] });
     let file = home.path().join("automation.ndjson");
     std::fs::write(&file, automation.to_string()).unwrap();
-    let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
-    let file = file.to_str().unwrap();
-    let output = funil(&["--endpoint", &endpoint, "import", "--instance", "demo", file]);
+    let output = running.funil(&["import", "--instance", "demo", file.to_str().unwrap()]);
     assert!(
         output.status.success(),
         "{}",

@@ -57,7 +57,12 @@ fn the_health_check_needs_no_credentials() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &["--empty"]);
     let expected = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
-    assert_eq!(running.get("/health", &[]), (200, expected.to_string()));
+    let (head, body) = fetch(&running.url, "/health");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    assert_eq!(String::from_utf8(body).unwrap(), expected.to_string());
+    for line in ["cache-control: no-store", "x-content-type-options: nosniff"] {
+        assert!(head.lines().any(|sent| sent == line), "{line}: {head}");
+    }
 }
 
 /// The service serves every file of the page. The page's policy permits no inline code, no other origin and no frame.

@@ -2,16 +2,18 @@
 //! shows the lead (C-24).
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use database::Database;
 use operator::Operator;
 use operator::kinds::Calls;
 use serde_json::{Value, json};
 use shared::environment::Environment;
 use shared::instance::InstanceName;
-use shared::store::{Location, Store};
+use shared::store::Store;
 
-use crate::running::{Running, ask, funil};
+use crate::running::{Running, ask};
 
 const PERSON: u64 = 9001;
 /// Number of records of each kind of the person.
@@ -60,17 +62,12 @@ async fn the_erasure_is_completed_after_a_kill() {
     }
     assert!(cut_off > 0, "nothing was cut off");
     shows_nothing(&running);
-    let endpoint = endpoint(&running);
-    let output = funil(&["--endpoint", &endpoint, "doctor", "--instance", "demo", "--json"]);
+    let output = running.funil(&["doctor", "--instance", "demo", "--json"]);
     assert!(
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stdout)
     );
-}
-
-fn endpoint(running: &Running) -> String {
-    running.after("DynamoDB API on ").trim_end_matches(',').to_owned()
 }
 
 /// Imports the person and its records.
@@ -95,8 +92,7 @@ fn import(running: &Running, home: &Path) {
     text.push('\n');
     let file = home.join("person.ndjson");
     std::fs::write(&file, text).unwrap();
-    let (endpoint, file) = (endpoint(running), file.to_str().unwrap().to_owned());
-    let output = funil(&["--endpoint", &endpoint, "import", "--instance", "demo", &file]);
+    let output = running.funil(&["import", "--instance", "demo", file.to_str().unwrap()]);
     assert!(
         output.status.success(),
         "{}",
@@ -106,11 +102,8 @@ fn import(running: &Running, home: &Path) {
 
 /// Number of calls that refer to the person.
 async fn linked_calls(running: &Running) -> usize {
-    let location = Location {
-        table: "funil".to_owned(),
-        endpoint: Some(endpoint(running)),
-    };
-    let store = Store::connect(location, Environment::system()).await;
+    let database = Database::open_directory(running.data().as_ref(), 0).unwrap();
+    let store = Store::on(Arc::new(database), Environment::system());
     let operator: Operator = Operator::new(&store, InstanceName::parse("demo").unwrap());
     let mut calls = operator.records::<Calls>();
     let mut linked = 0;
@@ -132,7 +125,7 @@ async fn until<F: Future<Output = bool>>(is_so: impl Fn() -> F) -> bool {
 }
 
 fn shows_nothing(running: &Running) {
-    let output = funil(&["--endpoint", &endpoint(running), "export", "--instance", "demo"]);
+    let output = running.funil(&["export", "--instance", "demo"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for secret in SECRETS {

@@ -10,7 +10,7 @@ fn people_get_one_short_line_a_request_and_machines_json() {
         (&[], r#""refused":"missing""#),
         (&["--log", "json"], r#""refused":"missing""#),
     ] {
-        let running = Running::run(serving(home.path(), arguments), "");
+        let running = Running::run(serving(home.path(), arguments), home.path());
         let (status, _) = running.get("/leads?i=demo&search=sigilo", &[]);
         assert_eq!(status, 401);
         let log = running.stop();

@@ -14,14 +14,13 @@ mod booking_page;
 mod crash;
 mod docs;
 mod erasure;
-mod get;
+mod framing;
 mod log;
 mod moving_in;
 mod pages;
 mod ports;
 mod running;
 mod secrets;
-mod tail;
 
 use running::{Running, funil};
 
@@ -68,7 +67,7 @@ fn a_signal_stops_a_service_as_soon_as_it_is_ready() {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\""]);
     shell.arg(serving.get_program()).args(serving.get_args());
-    Running::run(shell, "").stop();
+    Running::run(shell, home.path()).stop();
 }
 
 /// Every column of the demo has opportunities, and every report has values in the last 30 days.
@@ -121,14 +120,7 @@ fn a_restart_keeps_everything_and_shows_no_secret() {
         &[("apitoken", &key), ("Authorization", &format!("Bearer {token}"))],
     );
     assert_eq!(answer.0, 200, "{}", answer.1);
-    let listed = funil(&[
-        "--endpoint",
-        second.endpoint(),
-        "key",
-        "list",
-        "--instance",
-        "demo",
-    ]);
+    let listed = second.funil(&["key", "list", "--instance", "demo"]);
     assert!(listed.status.success() && !String::from_utf8_lossy(&listed.stdout).contains(&key));
     let log = second.stop();
     assert!(
@@ -137,7 +129,7 @@ fn a_restart_keeps_everything_and_shows_no_secret() {
     );
 }
 
-/// `--empty` loads no demo; `--json` prints one document; `--endpoint` starts no engine.
+/// `--empty` loads no demo; `--json` prints one document; `--endpoint` opens no directory.
 #[test]
 fn options() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -148,16 +140,16 @@ fn options() {
         (&serde_json::Value::Null, Some(empty.url.as_str()))
     );
     assert_eq!(empty.get("/leads?i=demo", &[]).0, 401);
-    let endpoint = said["dynamodb"].as_str().unwrap();
-    let beside = Running::start(other.path(), &["--endpoint", endpoint]);
-    assert!(!beside.said.contains("DynamoDB API on"), "{}", beside.said);
-    let (key, token) = (beside.word("API key"), beside.word("access token"));
+    let table = dynamodb::Served::start();
+    let first = Running::start(other.path(), &["--endpoint", &table.endpoint()]);
+    let second = Running::start(other.path(), &["--endpoint", &table.endpoint(), "--empty"]);
+    let (key, token) = (first.word("API key"), first.word("access token"));
     let headers = [
         ("apitoken", key.as_str()),
         ("Authorization", &format!("Bearer {token}")),
     ];
     assert_eq!(
-        empty.get("/leads?i=demo", &headers).0,
+        second.get("/leads?i=demo", &headers).0,
         200,
         "both serve from one table"
     );
@@ -201,15 +193,7 @@ fn errors_contain_advice() {
     );
     let file = home.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let no_directory = funil(&[
-        "serve",
-        "--port",
-        "0",
-        "--dynamodb-port",
-        "0",
-        "--data",
-        file.to_str().unwrap(),
-    ]);
+    let no_directory = funil(&["serve", "--port", "0", "--data", file.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&no_directory.stderr).into_owned();
     assert_eq!(no_directory.status.code(), Some(1));
     assert!(said.contains("--data DIR"), "{said}");

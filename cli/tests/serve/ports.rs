@@ -1,155 +1,49 @@
-//! Access to the data of `funil serve`: the DynamoDB port, its key, and the directory (C-85).
+//! Addresses of `funil serve`, and its database beside other processes (C-80, C-85, C-106).
 
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
-use crate::running::{Running, funil, raw, serving};
+use database::{Database, Sync};
+use shared::environment::Environment;
 
-const LISTING: &str = "POST / HTTP/1.1\r\nconnection: close\r\nx-amz-target: DynamoDB_20120810.ListTables\r\n\
-                       content-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n";
+use crate::running::{Running, funil};
 
-/// Status and rest of a response to listing the tables with additional headers.
-fn list(endpoint: &str, headers: &str) -> (u16, String) {
-    let answer = raw(endpoint, format!("{LISTING}{headers}\r\n{{}}").as_bytes());
-    (answer[9..12].parse().unwrap(), answer)
+/// Status and output of a command on a directory.
+fn on(directory: &str, command: &[&str]) -> (Option<i32>, String) {
+    let output = funil(&[&["--data", directory][..], command].concat());
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
 }
 
-/// Requests that a web page can make a browser send are rejected, and no response permits others.
+/// Links are usable on all addresses.
 #[test]
-fn the_dynamodb_port_rejects_browsers() {
+fn the_service_is_bound_where_it_is_asked() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &["--empty"]);
-    let endpoint = running.endpoint();
-    let host = endpoint.strip_prefix("http://").unwrap();
-    let own = format!("host: {host}\r\n");
-    for (headers, status) in [
-        (own.clone(), 200),
-        ("host: localhost:8000\r\n".to_owned(), 200),
-        (format!("{own}origin: https://evil.example\r\n"), 403),
-        (format!("{own}origin: null\r\n"), 403),
-        (format!("{own}sec-fetch-site: cross-site\r\n"), 403),
-        ("host: evil.example\r\n".to_owned(), 403),
-        ("host: 127.0.0.1.evil.example:8000\r\n".to_owned(), 403),
-    ] {
-        let (answered, text) = list(endpoint, &headers);
-        assert_eq!(answered, status, "{headers}{text}");
-        assert!(!text.contains("access-control-"), "{text}");
-    }
-    let preflight = raw(
-        endpoint,
-        format!(
-            "OPTIONS / HTTP/1.1\r\nconnection: close\r\n{own}access-control-request-method: POST\r\n\r\n"
-        )
-        .as_bytes(),
-    );
-    assert!(preflight.starts_with("HTTP/1.1 403 "), "{preflight}");
-    assert!(!preflight.contains("access-control-"), "{preflight}");
-}
-
-/// `--bind` applies to the service only. The DynamoDB port has its own option and a warning, and `none` opens no such
-/// port.
-#[test]
-fn the_dynamodb_port_is_bound_separately() {
-    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bound = Running::start(home.path(), &["--bind", "127.0.0.2"]);
     assert!(bound.url.starts_with("http://127.0.0.2:"), "{}", bound.said);
-    assert!(
-        bound.endpoint().starts_with("http://127.0.0.1:"),
-        "{}",
-        bound.said
-    );
-    assert!(!bound.stop().contains("requires no credentials"));
-
-    let known = Running::start(home.path(), &["--dynamodb-port", "none", "--bind", "0.0.0.0"]);
-    assert!(known.url.starts_with("http://0.0.0.0:"), "{}", known.said);
-    let panel = known.url.replace("0.0.0.0", "127.0.0.1") + "/panel\n";
-    assert!(known.said.contains(&panel), "links are usable: {}", known.said);
-    assert!(!known.said.contains("DynamoDB API on"), "{}", known.said);
-    assert!(
-        known.said.contains("once the DynamoDB port is open"),
-        "{}",
-        known.said
-    );
-    assert_eq!(
-        known.get("/book/demo/demo", &[]).0,
-        200,
-        "the engine runs without a port"
-    );
-
-    let open = Running::start(other.path(), &["--empty", "--dynamodb-bind", "127.0.0.2"]);
-    assert!(open.url.starts_with("http://127.0.0.1:"), "{}", open.said);
-    let endpoint = open.endpoint().to_owned();
-    assert!(endpoint.starts_with("http://127.0.0.2:"), "{}", open.said);
-    assert_eq!(list(&endpoint, "host: 127.0.0.2\r\n").0, 200);
-    assert!(open.stop().contains("requires no credentials"));
+    drop(bound);
+    let open = Running::start(home.path(), &["--bind", "0.0.0.0"]);
+    assert!(open.url.starts_with("http://0.0.0.0:"), "{}", open.said);
+    let panel = open.url.replace("0.0.0.0", "127.0.0.1") + "/panel\n";
+    assert!(open.said.contains(&panel), "{}", open.said);
 }
 
-/// The port accepts only requests that the AWS SDK signed with the right key and secret.
-#[test]
-fn the_dynamodb_port_requires_its_key() {
-    let home = tempfile::tempdir().unwrap();
-    let arguments = "--empty --dynamodb-bind 127.0.0.2 --dynamodb-key KEY1 --dynamodb-secret -";
-    let command = serving(home.path(), &arguments.split(' ').collect::<Vec<_>>());
-    let running = Running::run(command, "s3cret/+x\n");
-    let endpoint = running.endpoint().to_owned();
-    let signed = |id: &str, secret: &str| -> Output {
-        Command::new(env!("CARGO_BIN_EXE_funil"))
-            .args(["--endpoint", &endpoint, "instance", "list", "--json"])
-            .env("AWS_ACCESS_KEY_ID", id)
-            .env("AWS_SECRET_ACCESS_KEY", secret)
-            .env("AWS_REGION", "sa-east-1")
-            .env_remove("TABLE_NAME")
-            .output()
-            .unwrap()
-    };
-    let right = signed("KEY1", "s3cret/+x");
-    assert!(right.status.success(), "{right:?}");
-    for (id, secret, name) in [
-        ("KEY2", "s3cret/+x", "does not know these credentials"),
-        ("KEY1", "other", "does not accept these credentials"),
-    ] {
-        let wrong = signed(id, secret);
-        let said = String::from_utf8_lossy(&wrong.stdout).into_owned();
-        assert!(wrong.status.code() == Some(1) && said.contains(name), "{wrong:?}");
-    }
-    assert_eq!(list(&endpoint, "host: 127.0.0.2\r\n").0, 403);
-    let log = running.stop();
-    assert!(
-        !log.contains("requires no credentials") && !log.contains("s3cret"),
-        "{log}"
-    );
-}
-
-/// A secret is not accepted as an argument, and a key not without its secret.
-#[test]
-fn a_key_comes_with_a_secret_from_standard_input() {
-    for arguments in [
-        &["serve", "--dynamodb-key", "KEY1", "--dynamodb-secret", "s3cret"][..],
-        &["serve", "--dynamodb-key", "KEY1"],
-        &["serve", "--dynamodb-secret", "-"],
-    ] {
-        assert_eq!(funil(arguments).status.code(), Some(2), "{arguments:?}");
-    }
-}
-
-/// Two processes on one file would corrupt it.
 #[test]
 fn a_directory_is_served_by_one_process() {
     let home = tempfile::tempdir().unwrap();
     let mut running = Running::start(home.path(), &["--empty"]);
-    let data = home.path().join("data");
-    let data = data.to_str().unwrap();
-    let second = funil(&["serve", "--port", "0", "--dynamodb-port", "0", "--data", data]);
+    let second = funil(&["serve", "--port", "0", "--data", running.data()]);
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
     assert_eq!(second.status.code(), Some(1), "{said}");
-    let holder = format!("another funil (process {}) uses {data}", running.process());
-    assert!(said.contains(&holder), "{said}");
+    let (process, data) = (running.process().to_string(), running.data().to_owned());
+    assert!(said.contains(&process) && said.contains(&data), "{said}");
     running.kill();
     Running::start(home.path(), &["--empty"]);
 }
 
-/// Commands open the directory of a stopped service themselves, and what they write is served.
+/// Commands open the directory while it is served and while it is not, and both see all that the other wrote.
 #[test]
-fn commands_open_the_directory_of_a_stopped_service() {
+fn commands_open_the_directory_of_a_service() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let data = data.to_str().unwrap();
@@ -159,29 +53,109 @@ fn commands_open_the_directory_of_a_stopped_service() {
     let leads =
         (1..=1200).map(|id| format!("{{\"kind\":\"lead\",\"id\":{id},\"firstname\":\"Ana {id}\"}}\n"));
     std::fs::write(&lines, leads.collect::<String>()).unwrap();
-    let import = ["import", "--instance", "acme", lines.to_str().unwrap()];
-    let on = |directory: &str, command: &[&str]| {
-        let output = funil(&[&["--data", directory][..], command].concat());
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(said).unwrap())
-    };
     let (code, said) = on(absent.to_str().unwrap(), &["instance", "list"]);
     assert!(code == Some(1) && said.contains("has no database"), "{said}");
     assert!(!absent.exists());
-    let (code, said) = on(data, &["--endpoint", "http://127.0.0.1:1", "instance", "list"]);
-    assert!(code == Some(2) && said.contains("give one of them"), "{said}");
     assert_eq!(on(data, &["instance", "create", "acme"]).0, Some(0));
+    let import = ["import", "--instance", "acme", lines.to_str().unwrap()];
     let (code, said) = on(data, &import);
     assert!(code == Some(0) && said.contains("1200 imported"), "{said}");
+
+    let running = Running::start(home.path(), &["--empty"]);
     let (code, said) = on(data, &["doctor", "--instance", "acme"]);
     assert!(code == Some(0) && said.contains("0 differences"), "{said}");
-    let running = Running::start(home.path(), &["--empty"]);
-    let (code, said) = on(data, &["export", "--instance", "acme"]);
+    assert_eq!(on(data, &["instance", "create", "beta"]).0, Some(0));
+    let import = ["import", "--instance", "beta", lines.to_str().unwrap()];
+    let (code, said) = on(data, &import);
+    assert!(code == Some(0) && said.contains("1200 imported"), "{said}");
+    drop(running);
+    let exported = funil(&["--data", data, "export", "--instance", "beta"]);
+    assert_eq!(String::from_utf8(exported.stdout).unwrap().lines().count(), 1200);
+}
+
+/// C-106: a typed option precedes variables, and two variables name two databases.
+#[test]
+fn an_option_precedes_variables() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("data").to_str().unwrap().to_owned();
+    assert_eq!(on(&data, &["instance", "create", "acme"]).0, Some(0));
+    let run = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_funil"))
+            .args(arguments)
+            .args(["instance", "list", "--json"])
+            .env_remove("TABLE_NAME")
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let nowhere = "http://127.0.0.1:1";
+    let both = [("FUNIL_DATA", data.as_str()), ("FUNIL_ENDPOINT", nowhere)];
+    for (arguments, variables) in [
+        (&[][..], &both[..1]),
+        (&["--data", &data], &both[1..]),
+        (&["--data", &data], &both),
+    ] {
+        let (code, said) = run(arguments, variables);
+        assert!(code == Some(0) && said.contains("acme"), "{arguments:?} {said}");
+    }
+    let (code, said) = run(&["--endpoint", nowhere], &both[..1]);
+    assert!(code == Some(1) && said.contains("cannot be reached"), "{said}");
+    let (code, said) = run(&[], &both);
+    let names = ["FUNIL_DATA", "FUNIL_ENDPOINT"];
     assert!(
-        code == Some(1) && said.contains("reached with --endpoint"),
+        code == Some(2) && names.iter().all(|name| said.contains(name)),
         "{said}"
     );
-    let exported = funil(&["--endpoint", running.endpoint(), "export", "--instance", "acme"]);
-    let exported = String::from_utf8(exported.stdout).unwrap();
-    assert_eq!(exported.lines().count(), 1200);
+    let (code, said) = run(&["--data", &data, "--endpoint", nowhere], &[]);
+    assert!(code == Some(2) && said.contains("give one of them"), "{said}");
+}
+
+/// `serve` opens the directory, also where a variable names an endpoint (C-85).
+#[test]
+fn a_variable_sends_the_service_to_no_endpoint() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = crate::running::serving(home.path(), &["--empty"]);
+    command.env("FUNIL_ENDPOINT", "http://127.0.0.1:1");
+    let running = Running::run(command, home.path());
+    assert_eq!(running.get("/leads?i=demo", &[]).0, 401);
+    assert!(home.path().join("data").is_dir());
+}
+
+/// The copy of a running service's database starts, and is no service's file that it could replace.
+#[test]
+fn a_backup_of_a_running_service_starts() {
+    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let running = Running::with_demo(home.path());
+    let data = other.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let file = data.join("funil.db");
+    let (code, said) = on(running.data(), &["backup", file.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = on(running.data(), &["backup", file.to_str().unwrap()]);
+    assert!(code == Some(1) && said.contains("exists"), "{said}");
+    let export = |running: &Running| running.funil(&["export", "--instance", "demo"]).stdout;
+    let restored = Running::start(other.path(), &[]);
+    assert_eq!(export(&restored), export(&running));
+}
+
+/// The doctor says when deleted data could not be overwritten for ten minutes.
+#[test]
+fn the_doctor_tells_of_data_that_is_not_overwritten() {
+    let now = Environment::system().now().unix_seconds();
+    for (minutes, is_told) in [(9, false), (12, true)] {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().to_str().unwrap();
+        assert_eq!(on(data, &["instance", "create", "acme"]).0, Some(0));
+        let served = Database::serve_directory(Path::new(data), Sync::Off, now).unwrap();
+        // A pass begins some minutes after the change that it follows.
+        served.scrub(now - 60 * minutes, false).unwrap();
+        served.renew(now).unwrap();
+        let (status, said) = on(data, &["doctor", "--instance", "acme"]);
+        assert_eq!(
+            (status, said.contains("minutes ago is still in the files")),
+            (Some(0), is_told),
+            "{said}"
+        );
+    }
 }

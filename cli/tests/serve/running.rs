@@ -17,6 +17,7 @@ pub struct Running {
     pub said: String,
     /// Its URL.
     pub url: String,
+    data: String,
     log: Option<JoinHandle<String>>,
 }
 
@@ -33,11 +34,10 @@ pub fn funil(arguments: &[&str]) -> Output {
 pub fn serving(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
     command.args(["serve", "--port", "0"]);
-    // The option must not occur twice.
-    if !arguments.contains(&"--dynamodb-port") {
-        command.args(["--dynamodb-port", "0"]);
+    if !arguments.contains(&"--endpoint") {
+        command.arg("--data").arg(home.join("data"));
     }
-    command.arg("--data").arg(home.join("data")).args(arguments);
+    command.args(arguments);
     command.env_remove("TABLE_NAME").env_remove("FUNIL_LOG");
     command
 }
@@ -91,18 +91,17 @@ impl Running {
 
     /// Starts a service on free ports with its data below `home`, and waits until it is ready.
     pub fn start(home: &Path, arguments: &[&str]) -> Self {
-        Self::run(serving(home, arguments), "")
+        Self::run(serving(home, arguments), home)
     }
 
-    /// Runs a command that serves, with `input` on its standard input, and waits until the service is ready.
-    pub fn run(mut command: Command, input: &str) -> Self {
+    /// Runs a command that serves, and waits until the service is ready.
+    pub fn run(mut command: Command, home: &Path) -> Self {
         let mut child = command
-            .stdin(Stdio::piped())
+            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let log = std::thread::spawn(move || {
             let mut log = String::new();
@@ -126,6 +125,7 @@ impl Running {
             child,
             said,
             url,
+            data: home.join("data").to_str().unwrap().to_owned(),
             log: Some(log),
         }
     }
@@ -144,9 +144,14 @@ impl Running {
         rest.split_whitespace().next().unwrap()
     }
 
-    /// The URL of its DynamoDB API.
-    pub fn endpoint(&self) -> &str {
-        self.after("DynamoDB API on ").trim_end_matches(',')
+    /// The directory of its database.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// Runs a command on its database.
+    pub fn funil(&self, arguments: &[&str]) -> Output {
+        funil(&[&["--data", self.data()], arguments].concat())
     }
 
     /// Requests a path.

@@ -20,7 +20,7 @@ fn forms(text: &str) -> [String; 2] {
 /// Runs an operator's command on a service, with this standard input.
 fn feed(running: &Running, arguments: &[&str], input: &str) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
-        .args(["--endpoint", running.endpoint()])
+        .args(["--data", running.data()])
         .args(arguments)
         .env_remove("TABLE_NAME")
         .stdin(Stdio::piped())
@@ -36,7 +36,7 @@ fn the_most_detailed_log_has_no_secret() {
     let home = tempfile::tempdir().unwrap();
     let mut command = serving(home.path(), &[]);
     command.env("FUNIL_LOG", "trace");
-    let running = Running::run(command, "");
+    let running = Running::run(command, home.path());
     let (key, token) = (running.word("API key"), running.word("access token"));
     feed(
         &running,

@@ -14,10 +14,6 @@ use shared::store::{
 
 use crate::submission::Submission;
 
-/// Advice if the search for an e-mail address reads too much, because the leads have a former format (C-86).
-const OVER_BUDGET: &str =
-    "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
-
 impl Prefetch for Submission {
     /// The expected form, with the reads that a lead from this submission needs. `None` if this process does not know
     /// the form.
@@ -76,7 +72,7 @@ pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<
     };
     let (lead, is_replay) = match replayed(start.claimed)? {
         Some(id) => (LeadId::new(id), true),
-        None => match create(&scope, start, lead).await? {
+        None => match scope.store.create_lead(start, lead, None).await? {
             CreatedLead::Made(lead) => (Some(lead.id), false),
             CreatedLead::Existing(lead) => {
                 let lead = complete(&scope, &submitted, *lead).await?;
@@ -95,11 +91,6 @@ pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<
         return Ok(Idempotent::Replayed(received));
     }
     Ok(Idempotent::Made(received))
-}
-
-async fn create(scope: &FormScope, start: PrefetchedLead, lead: Lead) -> Result<CreatedLead, RequestError> {
-    let created = scope.store.create_lead(start, lead, None, &scope.settings).await;
-    created.map_err(RequestError::over_budget(OVER_BUDGET))
 }
 
 fn unique_by(form: &Form) -> UniqueBy {

@@ -86,6 +86,7 @@ fn healthy() -> impl IntoResponse {
         ("content-type", "application/json"),
         ("access-control-allow-origin", "*"),
         ("cache-control", "no-store"),
+        ("x-content-type-options", "nosniff"),
     ];
     (
         headers,

@@ -16,10 +16,6 @@ use crate::error::{CreateError, company_gone, invalid};
 use crate::view::full;
 use crate::wire::{NamedRecords, edit_context};
 
-/// Advice if the search for an e-mail address reads too much, because the leads have a former format (C-86).
-const OVER_BUDGET: &str =
-    "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
-
 /// The header of a response with an existing lead.
 const EXISTING: [(&str, &str); 1] = [("x-lead-existing", "true")];
 
@@ -89,12 +85,7 @@ pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Re
     let named = named.with_name_of(&scope).await?;
     let lead = query.patch.make(&edit_context(&scope, &named)).map_err(invalid)?;
     let claim = query.claim(scope.store.reader());
-    let settings = &scope.viewer.directory().settings;
-    let created = scope
-        .store
-        .create_lead(start, lead, named.company, settings)
-        .await;
-    match created.map_err(RequestError::over_budget(OVER_BUDGET))? {
+    match scope.store.create_lead(start, lead, named.company).await? {
         CreatedLead::Made(lead) => Ok(Idempotent::Made(shown(*lead, &scope)).into_response()),
         CreatedLead::Existing(lead) => existing(*lead, &scope, claim).await,
         CreatedLead::CompanyGone => Err(company_gone().into()),

@@ -62,7 +62,7 @@ impl Department {
 }
 
 /// A permission group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// Display name.
     pub name: String,
@@ -116,28 +116,22 @@ impl TryFrom<[u64; 3]> for Membership {
 }
 
 /// The settings, departments and groups of one instance.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Directory {
     /// The instance's settings.
     pub settings: Settings,
     /// Departments by id.
-    #[serde(with = "by_id")]
     pub departments: BTreeMap<DepartmentId, Department>,
     /// Permission groups by id.
-    #[serde(with = "by_id")]
     pub groups: BTreeMap<GroupId, Group>,
     /// Whether an automation of incoming calls is active. Otherwise calls are not written to the outbox (C-76). Every
     /// change of an automation updates it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub triggers: bool,
     /// The other events of active automations. Only these are written to the outbox (C-102). Every change of an
     /// automation updates them.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub events: BTreeSet<String>,
     /// The time since which the instance is suspended. Its credentials, public paths and automations do not work then
     /// (C-104).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Timestamp>,
 }
 

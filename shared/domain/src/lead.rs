@@ -2,8 +2,6 @@
 
 mod view;
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -150,9 +148,6 @@ pub const DERIVED_FIELDS: [&str; 3] = ["_id", "fullname", "instancedomain"];
 
 /// The other name of `chatapp` (C-90).
 pub const WHATSAPP: &str = "whatsapp";
-/// Names that a former build stored as custom fields. Responses omit these custom fields, because they now have fixed
-/// fields of these names.
-const FORMERLY_CUSTOM: [&str; 2] = [WHATSAPP, "tags"];
 
 /// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90). If both are present and equal, only `chatapp`
 /// remains.
@@ -242,17 +237,6 @@ impl Lead {
             .map(String::as_str)
     }
 
-    /// The custom fields, except those whose names are now names of fixed fields.
-    #[must_use]
-    pub fn custom_fields(&self) -> Cow<'_, Map<String, Value>> {
-        if !FORMERLY_CUSTOM.iter().any(|name| self.custom.contains_key(*name)) {
-            return Cow::Borrowed(&self.custom);
-        }
-        let mut custom = self.custom.clone();
-        custom.retain(|name, _| !FORMERLY_CUSTOM.contains(&name.as_str()));
-        Cow::Owned(custom)
-    }
-
     /// The lead's access lists.
     #[must_use]
     pub fn lists(&self) -> AccessLists {
@@ -282,19 +266,27 @@ pub fn same_email(email: &str) -> Option<String> {
     (!email.is_empty()).then(|| email.to_lowercase())
 }
 
-fn zero() -> Number {
+/// The default of `points`.
+#[must_use]
+pub fn zero() -> Number {
     Number::from(0)
 }
 
-pub(crate) fn preferred_locale() -> String {
+/// The default of `preferred_locale`.
+#[must_use]
+pub fn preferred_locale() -> String {
     "pt-BR".to_owned()
 }
 
-fn instance_active() -> String {
+/// The default of `instance_active`.
+#[must_use]
+pub fn instance_active() -> String {
     "true".to_owned()
 }
 
-fn lead_online() -> String {
+/// The default of `lead_online`.
+#[must_use]
+pub fn lead_online() -> String {
     "false".to_owned()
 }
 
@@ -336,16 +328,6 @@ mod tests {
             let both = json!({ "chatapp": "1", "whatsapp": other });
             assert_eq!(united(both), Err("must be the same as chatapp"));
         }
-    }
-
-    /// A former build stored them as custom fields.
-    #[test]
-    fn custom_fields_have_no_fixed_name() {
-        let mut lead = lead();
-        for name in ["whatsapp", "cpf", "tags"] {
-            lead.custom.insert(name.to_owned(), Value::from(1));
-        }
-        assert_eq!(json!(lead.custom_fields()), json!({ "cpf": 1 }));
     }
 
     #[test]

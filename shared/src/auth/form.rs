@@ -11,7 +11,6 @@ use crate::calendar::LinkName;
 use crate::environment::Environment;
 use crate::form::{Form, TokenHash};
 use crate::http::{App, Params, RawRequest, RequestError};
-use crate::settings::Settings;
 use crate::store::{PublicRoute, Reader, Writer};
 use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
@@ -39,8 +38,6 @@ impl fmt::Debug for FormGuard {
 pub struct FormScope {
     /// The form.
     pub form: Form,
-    /// The instance's settings.
-    pub settings: Settings,
     /// The instance's part of the table.
     pub store: Writer,
     environment: Environment,
@@ -91,7 +88,6 @@ impl Guard for FormGuard {
         rate_limit::count(&self.app, reader.instance(), limit).await?;
         Ok(FormScope {
             form,
-            settings: directory.settings.clone(),
             store: Writer::of_request(self.app.store(), reader.clone(), Arc::new(directory)),
             environment: self.app.environment().clone(),
         })

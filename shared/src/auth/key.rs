@@ -176,7 +176,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         if !stored.directory.is_open() {
             return Err(refused(Refusal::Suspended));
         }
-        let membership = reader.membership(&stored, first).await?;
+        let membership = reader.membership(first).await?;
         let directory = Arc::new(stored.directory);
         let viewer = membership.and_then(|membership| Viewer::new(directory.clone(), first.user, membership));
         let mut viewer = viewer.ok_or_else(|| refused(Refusal::Inactive))?;
@@ -187,10 +187,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         self.app.store().accept(&callers, reader.instance(), limit);
         rate_limit::count(&self.app, reader.instance(), limit).await?;
         if needs_colleagues {
-            let standings = stored.standings.as_ref();
-            viewer = reader
-                .with_department_members(viewer, standings, expected_members?)
-                .await?;
+            viewer = reader.with_department_members(viewer, expected_members?).await?;
         }
         Ok(Scope {
             viewer,

@@ -120,7 +120,7 @@ impl From<RequestError> for Problem {
                 tracing::warn!(%cause, "the request is refused");
                 Self::Invalid(OVERSIZE.to_owned())
             }
-            RequestError::Store(cause @ StoreError::Contention(_)) => {
+            RequestError::Store(cause @ (StoreError::Busy(_) | StoreError::Contention(_))) => {
                 tracing::error!(%cause, "the request failed");
                 Self::Busy
             }

@@ -8,7 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use http_body_util::BodyExt as _;
 
 use super::json::ANSWER_LIMIT;
@@ -84,7 +84,12 @@ fn traceparent_of(headers: &HeaderMap) -> Option<Traceparent> {
 fn add_common_headers(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     if !is_page(headers) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     headers.insert(
         "x-request-id",
         HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("")),
@@ -96,29 +101,30 @@ fn add_common_headers(app: &App, id: &str, origin: Option<&HeaderValue>, headers
     app.origins().allow(origin, headers);
 }
 
-/// The response to a request that the HTTP library rejects before the middleware. Logs the request. `None` for statuses
-/// that the library does not send.
-#[must_use]
-pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>> {
-    let refusal = match status {
-        StatusCode::BAD_REQUEST => Problem::Invalid("the request is not HTTP/1.1".to_owned()),
-        StatusCode::URI_TOO_LONG => Problem::UriTooLong,
-        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Problem::HeadersTooLarge,
-        _ => return None,
-    };
+/// A middleware around all routes for a service without a gateway: rejects a request with several `Host` headers, and an
+/// HTTP/1.1 request without one. A proxy may have taken the other host.
+pub async fn one_host(State(app): State<App>, request: Request, next: Next) -> Response {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let least = usize::from(request.version() == Version::HTTP_11);
+    if (least..=1).contains(&hosts) {
+        return next.run(request).await;
+    }
     let (began, id) = (Stopwatch::start(), app.environment().token());
-    let mut answer = ErrorFormat::Error.plain(&refusal);
-    add_common_headers(app, &id, None, answer.headers_mut());
+    let trace = Trace::of(&id, traceparent_of(request.headers()));
+    let problem = Problem::Invalid("host: must be sent once".to_owned());
+    let mut answer = trace.follow(async { ErrorFormat::Error.answer(&problem) }).await;
+    let origin = request.headers().get(header::ORIGIN);
+    add_common_headers(&app, &id, origin, answer.headers_mut());
     log(
         &id,
         "other",
-        &Trace::of(&id, None),
-        status,
+        &trace,
+        answer.status(),
         began,
         false,
         &Cost::default(),
     );
-    Some(answer)
+    answer
 }
 
 /// Reads the whole body, runs the handler, and writes its error in the format of the group. A body or a response that

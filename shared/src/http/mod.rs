@@ -32,7 +32,7 @@ pub use cors::Origins;
 pub use error::{InvalidField, RequestError};
 pub use idempotency::{BadIdempotencyKey, Idempotent, replayed};
 pub use json::{bytes_of, json, json_that_fits};
-pub use middleware::{BODY_LIMIT, RequestId, unreadable};
+pub use middleware::{BODY_LIMIT, RequestId, one_host};
 pub use params::{Params, decoded};
 pub use problem::{ErrorFormat, Problem};
 pub use request::RawRequest;

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::response::{IntoResponse, Response};
 use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -56,14 +55,10 @@ pub enum Problem {
     MethodNotAllowed,
     /// 413.
     TooLarge,
-    /// 414.
-    UriTooLong,
     /// 422: the `Idempotency-Key` was used with another body (C-10).
     Mismatch,
     /// 429: this minute's limit is reached (C-9). The middleware adds the seconds until the next minute.
     TooMany,
-    /// 431.
-    HeadersTooLarge,
     /// 500. Only the log contains the cause.
     Internal,
     /// 503: too many conflicts with concurrent requests. The caller can repeat the request.
@@ -81,8 +76,6 @@ impl Problem {
             Self::NotFound | Self::NoRoute => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UriTooLong => StatusCode::URI_TOO_LONG,
-            Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -92,16 +85,14 @@ impl Problem {
     }
 
     /// The reason for the log: the rule of a 400 or a 403, the code of an error with its own body, or the text of a
-    /// 413, 414, 422 or 431.
+    /// 413 or 422.
     fn reason(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Invalid(details) | Self::Forbidden(details) => Some(loggable_rule(details).into()),
             Self::Other(status, body) if status.is_client_error() => {
                 body["error"].as_str().map(|code| code.to_owned().into())
             }
-            Self::TooLarge | Self::UriTooLong | Self::Mismatch | Self::HeadersTooLarge => {
-                Some(self.text().into())
-            }
+            Self::TooLarge | Self::Mismatch => Some(self.text().into()),
             _ => None,
         }
     }
@@ -115,8 +106,6 @@ impl Problem {
             Self::NotFound | Self::NoRoute => "Not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::TooLarge => "Payload too large",
-            Self::UriTooLong => "URI too long",
-            Self::HeadersTooLarge => "Request header fields too large",
             Self::Mismatch => "Idempotency-Key was used with another body",
             Self::TooMany => "Too many requests",
             Self::Busy => "Service unavailable",
@@ -164,13 +153,6 @@ impl ErrorFormat {
             | (Self::OpportunityList | Self::CallWebhook, Problem::Misplaced(details)) => Some(details),
             _ => None,
         }
-    }
-
-    /// A response with a serialized body and no headers, outside of any request. Records no reason for the log.
-    pub(super) fn plain(self, problem: &Problem) -> http::Response<Bytes> {
-        let mut answer = http::Response::new(self.body(problem).to_string().into());
-        *answer.status_mut() = problem.status();
-        answer
     }
 
     /// The body of the response in this format.

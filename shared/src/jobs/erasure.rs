@@ -9,7 +9,7 @@
 
 use crate::ids::{CallId, LeadId, MeetingId};
 use crate::store::Writer;
-use crate::store::calls::{self, CallRecord};
+use crate::store::calls::CallRecord;
 use crate::store::key::{BATCH, Key};
 use crate::store::meetings::{MeetingRecord, MeetingState};
 use crate::store::quarantine::Unreadable;
@@ -99,11 +99,11 @@ impl Writer {
         found: Vec<(Key, CallId)>,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let keys = found.iter().flat_map(|(_, call)| self.keys().call_places(*call));
-        let items = self.reader().table.get_many(keys).await?;
+        let keys = found.iter().map(|(_, call)| self.keys().call(*call));
+        let mut items = self.reader().table.get_many(keys).await?;
         for (found_by, call) in found {
-            let (key, item) = calls::found(self.keys(), call, |key| items.get(key));
-            let item = item.cloned().unwrap_or_default();
+            let key = self.keys().call(call);
+            let item = items.remove(&key).unwrap_or_default();
             let change = |item: &Item| call_erasure(item, lead, &key, &found_by);
             let outcome = self.change_record(key.clone(), item, change).await;
             unreadable.note(self.reader(), &key, outcome)?;

@@ -345,8 +345,7 @@ fn signature(secret: &SecretText, at: i64, body: &str) -> String {
 }
 
 /// TLS with the system's trusted roots; `None` if no version is supported. Without any root, no certificate is valid.
-#[must_use]
-pub fn system_tls() -> Option<TlsConnector> {
+fn system_tls() -> Option<TlsConnector> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     tls(roots)

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::settings::Settings;
 use crate::viewer::Viewer;
 use table::item::{self, Item};
 use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
@@ -45,12 +44,7 @@ struct State {
 impl ReadBudget {
     /// The budget of a viewer's instance (C-83).
     pub fn of(viewer: &Viewer) -> Self {
-        Self::within(&viewer.directory().settings)
-    }
-
-    /// The budget of an instance with these settings.
-    pub fn within(settings: &Settings) -> Self {
-        Self::new(settings.read_budget().get())
+        Self::new(viewer.directory().settings.read_budget().get())
     }
 
     fn new(units: u32) -> Self {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::idempotency::{Claimed, IdempotencyKey};
-use super::key::{Key, Keys};
+use super::key::Key;
 use super::leads;
 use super::leads::identity::{claimant, phone_claim, put_claim};
 use super::sequence::Sequence;
@@ -296,18 +296,6 @@ impl Writer {
 /// Whether only the condition on this item failed, and the item exists.
 fn is_only_refusal(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
-}
-
-/// The key and the item of a call among the items of several calls, which `items` returns by key. A call has one of two
-/// keys. Without an item, the key at which a new call is written.
-pub fn found<'i>(
-    keys: Keys<'_>,
-    id: CallId,
-    items: impl Fn(&Key) -> Option<&'i Item>,
-) -> (Key, Option<&'i Item>) {
-    let places = keys.call_places(id).into_iter();
-    let mut found = places.filter_map(|key| items(&key).map(|item| (key, Some(item))));
-    found.next().unwrap_or_else(|| (keys.call(id), None))
 }
 
 /// Decodes a record.

@@ -29,8 +29,7 @@ pub struct Credential {
     /// Rate limit of this key, which overrides the instance's (C-9).
     #[serde(default)]
     pub requests_per_minute: Option<Rate>,
-    /// Membership of the user, copied from the user's record. Absent in the first format, which has the memberships in
-    /// the directory. If both lack it, the user's record is read.
+    /// Membership of the user, copied from the user's record. If it is absent, the user's record is read.
     #[serde(default, rename = "standing")]
     pub membership: Option<Membership>,
     /// Time of the revocation. A revoked credential stays stored, so that the log distinguishes it from an unknown one.

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Writer;
 use super::entity::{Entity, Stored};
-use super::format::Format;
 use super::key::Cause;
 use super::leads::{Details, LeadState, ranks};
 use super::meetings::MeetingState;
@@ -103,8 +102,8 @@ impl Writer {
         let state = LeadState {
             lead,
             company: None,
-            unlinked: self.reader.known_format.has(Format::UNLINKED),
-            details: Details::default().next(&self.reader.known_format),
+            unlinked: true,
+            details: Details::default(),
         };
         let record = Stored::made(state, None);
         let mut creation = self.put_record(&record, None)?;

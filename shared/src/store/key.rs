@@ -25,15 +25,12 @@ pub use automation::{
     Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
 };
 pub use board::{
-    BoardList, BoardTotalOf, DAY_MILLIS, after_places, before_places, before_rank, class, class_parts,
-    column_begins, place, placed, rank, rank_begins, rank_day, rank_ends, rank_span, ranked_day,
+    BoardList, BoardTotalOf, DAY_MILLIS, Listed, after_places, before_places, before_rank, class,
+    class_parts, column_begins, place, placed, rank, rank_begins, rank_day, rank_span, ranked_day,
     restricted_rank, restricted_ranked, total_column, total_of, user_begins, user_column_begins,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{
-    class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, ranked_list, stale_marker_lead,
-    tombstone_lead,
-};
+pub use lead::{class_of, in_span, keyed_id, looked_up_lead, ranked_list, stale_marker_lead, tombstone_lead};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -151,59 +148,12 @@ pub fn original_key(quarantined: &Key) -> Key {
 #[derive(Debug, Clone, Copy)]
 pub struct Keys<'a> {
     instance: &'a InstanceName,
-    board: BoardForm,
-    spreads_calls: bool,
-}
-
-/// The form in which the totals and daily counts of boards are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BoardForm {
-    /// Before format 4: an item for each column, user and status.
-    ByClass,
-    /// An item for each column, and one for each user and ten columns.
-    ByColumn,
-    /// From format 5 on: the same, and daily counts with cents.
-    DayValues,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys of an instance in the current format.
+    /// The keys of an instance.
     pub fn of(instance: &'a InstanceName) -> Self {
-        Self {
-            instance,
-            board: BoardForm::DayValues,
-            spreads_calls: true,
-        }
-    }
-
-    /// The same keys in a table with this form of totals.
-    #[must_use]
-    pub fn with_board(self, board: BoardForm) -> Self {
-        Self { board, ..self }
-    }
-
-    /// The same keys in a table whose new calls are in several partitions, or in one.
-    #[must_use]
-    pub fn with_calls_spread(self, spreads_calls: bool) -> Self {
-        Self {
-            spreads_calls,
-            ..self
-        }
-    }
-
-    /// Whether new calls are in several partitions: from format 6 on.
-    pub fn spreads_calls(self) -> bool {
-        self.spreads_calls
-    }
-
-    /// Whether totals have shards after conflicts: from format 4 on.
-    pub fn totals_are_sharded(self) -> bool {
-        self.board >= BoardForm::ByColumn
-    }
-
-    /// The form of the totals of boards.
-    pub fn board_form(self) -> BoardForm {
-        self.board
+        Self { instance }
     }
 }
 
@@ -225,7 +175,7 @@ impl Keys<'_> {
         };
         let lead_id = |text: &str| LeadId::new(text.parse().ok()?);
         match rest.split('#').next() {
-            Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
+            Some(board::BOARD) => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
             Some("title" | "wordy-title") => {
                 Origin::Opportunity(keyed_id(&key.sk).and_then(OpportunityId::new))
             }

@@ -67,7 +67,6 @@ pub use companies::NamedCompany;
 pub(crate) use credentials::{Credential, FoundCredentials};
 pub use directory::{DepartmentList, DepartmentUsers};
 pub(crate) use directory::{Members, StoredDirectory};
-pub use format::Format;
 pub use idempotency::{Claimed, IdempotencyKey};
 pub use key::{Cause, streamed};
 pub use leads::create::{CreatedLead, PrefetchedLead};
@@ -91,17 +90,14 @@ pub use people::Names;
 pub use rate::PublicRoute;
 pub(crate) use rate::{Allowance, Budget};
 pub use reports::{PrefetchedReport, Report, ReportRequest};
-#[cfg(feature = "embedded")]
-pub use table::embedded;
 pub use table::meter::{Cost, Meter, TableCall};
 pub use table::{Location, MAX_CALL, StoreError};
 pub use tickets::{PrefetchedReassignment, Reassigned, TicketFiles};
 
-use format::KnownFormat;
 use key::Keys;
 use prefetch_cache::HintCache;
 use rate::Leases;
-use table::{Gate, GateKeeper, Jitter, ReadTable, Table};
+use table::{DynamoDb, Engine, Gate, GateKeeper, Jitter, ReadTable, Table};
 
 /// The table, of all instances.
 #[derive(Debug, Clone)]
@@ -110,14 +106,20 @@ pub struct Store {
     pub(crate) environment: Environment,
     pub(crate) hints: Arc<HintCache>,
     pub(crate) leases: Leases,
-    pub(crate) known_format: KnownFormat,
 }
 
 impl Store {
     /// Connects to the table with the default AWS configuration.
     pub async fn connect(location: Location, environment: Environment) -> Self {
-        let table = Table::connect(location, jitter(&environment)).await;
-        Self::over(table, environment)
+        let engine = DynamoDb::connect(location, jitter(&environment)).await;
+        Self::on(Arc::new(engine), environment)
+    }
+
+    /// Like [`Self::connect`], for bulk work.
+    #[cfg(feature = "operator")]
+    pub async fn connect_in_bulk(location: Location, environment: Environment) -> Self {
+        let engine = DynamoDb::connect(location, jitter(&environment)).await;
+        Self::on(Arc::new(engine.in_bulk()), environment)
     }
 
     /// Connects as a Lambda function and checks the table's format with one get, which also opens the connection.
@@ -125,33 +127,16 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table cannot be reached, or has a format that this build does not read.
     pub async fn connect_function(location: Location, environment: Environment) -> Result<Self, StoreError> {
-        let table = Table::connect_function(location, jitter(&environment));
-        let store = Self::over(table, environment);
-        store.check_start().await?;
+        let engine = DynamoDb::connect_function(location, jitter(&environment));
+        let store = Self::on(Arc::new(engine), environment);
+        store.check_format().await?;
         Ok(store)
     }
 
-    /// The store over an engine of this process.
-    #[cfg(feature = "embedded")]
+    /// The store on an engine.
     #[must_use]
-    pub fn embedded(
-        engine: Arc<dyn embedded::EmbeddedEngine>,
-        table: String,
-        environment: Environment,
-    ) -> Self {
-        let table = Table::embedded(engine, table, jitter(&environment));
-        Self::over(table, environment)
-    }
-
-    /// The store over an engine of this process that works on another thread, for work that is one task.
-    #[cfg(feature = "embedded")]
-    #[must_use]
-    pub fn embedded_on_thread(
-        engine: Arc<dyn embedded::EmbeddedEngine>,
-        table: String,
-        environment: Environment,
-    ) -> Self {
-        let table = Table::embedded_on_thread(engine, table, jitter(&environment));
+    pub fn on(engine: Arc<dyn Engine>, environment: Environment) -> Self {
+        let table = Table::of(engine, jitter(&environment));
         Self::over(table, environment)
     }
 
@@ -161,7 +146,6 @@ impl Store {
             environment,
             hints: Arc::default(),
             leases: Leases::default(),
-            known_format: KnownFormat::default(),
         }
     }
 
@@ -199,7 +183,6 @@ impl Store {
             instance,
             caller: Arc::new(caller),
             hints: self.hints.clone(),
-            known_format: self.known_format.clone(),
         }
     }
 }
@@ -217,7 +200,6 @@ pub struct Reader {
     pub(crate) instance: InstanceName,
     pub(crate) caller: Arc<CallerId>,
     pub(crate) hints: Arc<HintCache>,
-    pub(crate) known_format: KnownFormat,
 }
 
 impl Reader {
@@ -240,13 +222,6 @@ impl Reader {
         &self.environment
     }
 
-    /// The table's format as this process last read it; see [`KnownFormat`].
-    #[cfg(feature = "operator")]
-    #[must_use]
-    pub fn known_format(&self) -> &KnownFormat {
-        &self.known_format
-    }
-
     /// Builds the instance's keys.
     #[cfg(feature = "operator")]
     #[must_use]
@@ -256,8 +231,6 @@ impl Reader {
 
     pub(crate) fn keys(&self) -> Keys<'_> {
         Keys::of(&self.instance)
-            .with_board(self.known_format.board_form())
-            .with_calls_spread(self.known_format.spreads_calls())
     }
 
     /// This reader for use before its caller is checked. Its calls wait for the keeper's decision. For a `known`

@@ -158,7 +158,6 @@ impl Reader {
             let expected: BTreeSet<_> = expected.cloned().collect();
             self.hints.names.put(self.instance.clone(), expected);
         }
-        // Tables of the first format have no items of names.
         let nameless = users.iter().filter(|user| !names.of.contains_key(user));
         let records = self.table.get_many(nameless.map(|user| self.keys().user(*user)));
         for item in records.await?.into_values() {
@@ -193,7 +192,7 @@ impl Reader {
     }
 
     /// All users' names. No call if [`begin_names`](Self::begin_names) has read them; else one query per MB, about
-    /// 30,000 users. For tables of the first format, one query per MB of the users' records.
+    /// 30,000 users.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -205,14 +204,6 @@ impl Reader {
                 ..KeyRange::whole(self.keys().user_names())
             };
             names.add(&self.table.query_all(rest).await?)?;
-        }
-        // Tables of the first format have no items of names.
-        if names.of.is_empty() {
-            let span = KeyRange::whole(self.keys().users());
-            for item in self.table.query_all(span).await? {
-                let user: User = item::decode("user", item)?;
-                names.of.insert(user.id, user.full_name());
-            }
         }
         Ok(names)
     }

@@ -11,7 +11,7 @@ use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, StoreError, Transaction, key_of};
 
 const KIND: &str = "undelivered notification";
-/// Time of the fact, if the notification has it.
+/// Time of the fact.
 pub const AT: &str = "at";
 /// Number of tries.
 pub const TRIED: &str = "tries";
@@ -43,7 +43,7 @@ pub fn set_aside(
     transaction: &mut Transaction,
     reader: &Reader,
     (key, version): (&Key, u64),
-    (at, trace): (Option<Timestamp>, Option<&Traceparent>),
+    (at, trace): (Timestamp, Option<&Traceparent>),
     tries: u64,
     reason: &str,
 ) {
@@ -52,23 +52,19 @@ pub fn set_aside(
         (TRIED.to_owned(), n(tries)),
         (SINCE.to_owned(), s(now.to_string())),
         (REASON.to_owned(), s(reason)),
+        (AT.to_owned(), s(at.to_string())),
         ("ttl".to_owned(), n(now.plus_days(DAYS).unix_seconds())),
     ]);
-    item.extend(at.map(|at| (AT.to_owned(), s(at.to_string()))));
     item.extend(traceparent::attribute(trace));
     transaction.delete(key.clone(), Condition::Version(version));
     transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
 }
 
-/// A time attribute of an item; `None` if it is absent.
-pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Option<Timestamp>, StoreError> {
-    let Some(value) = item.get(name) else {
-        return Ok(None);
-    };
-    match value.as_s().ok().and_then(|text| Timestamp::parse(text)) {
-        Some(time) => Ok(Some(time)),
-        None => Err(item::corrupt(kind, format_args!("{name} is no time"))),
-    }
+/// A time attribute of an item.
+pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Timestamp, StoreError> {
+    let text = item.get(name).and_then(|value| value.as_s().ok());
+    let time = text.and_then(|text| Timestamp::parse(text));
+    time.ok_or_else(|| item::corrupt(kind, format_args!("{name} is no time")))
 }
 
 impl Reader {
@@ -91,7 +87,7 @@ impl Undelivered {
             automation,
             action,
             tries: item::number(KIND, item, TRIED)?,
-            since: time(KIND, item, SINCE)?.ok_or_else(|| item::corrupt(KIND, "it has no time"))?,
+            since: time(KIND, item, SINCE)?,
             reason: reason.cloned().unwrap_or_default(),
         })
     }

@@ -1,52 +1,37 @@
-//! Reads of the table through the AWS SDK: single calls, each metered, with errors mapped to [`StoreError`].
-//!
-//! The SDK's futures are large, so each is boxed. The future of a handler that awaits several remains small.
+//! The table: reads of one request behind its [gate](crate::gate), and writes.
 //!
 //! All reads are strongly consistent: every acknowledged write is visible to later reads (C-12).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::future::try_join_all;
 
-#[cfg(feature = "embedded")]
-use crate::direct_engine::DirectEngine;
-#[cfg(feature = "embedded")]
-use crate::engine::DirectRead;
+use crate::engine::{Engine, Update};
 use crate::error::StoreError;
 use crate::gate::{Gate, MAX_AHEAD};
 use crate::item::Item;
 use crate::key::{Key, key_of};
-use crate::meter::{read, units};
 use crate::pages::{KeyRange, Order, PAGE, Page, Pages};
 use crate::retry::{Jitter, Policy, Retry};
-use crate::spread::ContestedSums;
+use crate::transaction::{CommitError, Transaction};
 
-/// Maximum keys of one `BatchGetItem`.
+/// Maximum keys of one call, as on DynamoDB.
 const BATCH: usize = 100;
-
-/// Attempts while DynamoDB leaves keys of a batch unprocessed.
-const UNPROCESSED: Policy = Policy::CONFLICT.attempts(6);
 
 /// The table, for reads.
 #[derive(Debug, Clone)]
 pub struct ReadTable {
-    pub(crate) client: Client,
-    pub(crate) name: String,
-    pub(crate) jitter: Jitter,
+    engine: Arc<dyn Engine>,
+    jitter: Jitter,
     /// Delays reads until the request's check has passed.
     gate: Option<Gate>,
-    /// An engine in this process, which reads without the SDK.
-    #[cfg(feature = "embedded")]
-    pub(crate) engine: Option<DirectEngine>,
 }
 
 /// The table, to read and write.
 #[derive(Debug, Clone)]
 pub struct Table {
-    pub(crate) reads: ReadTable,
-    pub(crate) contested: ContestedSums,
+    reads: ReadTable,
 }
 
 impl ReadTable {
@@ -74,87 +59,22 @@ impl ReadTable {
         items.map(|item| Ok((key_of(&item)?, item))).collect()
     }
 
-    /// Reads items, in any order; absent ones are missing from the result. One round trip, unless DynamoDB returns
-    /// unprocessed keys. Reads more than 100 keys in parallel batches.
+    /// Reads items, in any order; absent ones are missing from the result. One round trip. Reads more than 100 keys in
+    /// parallel calls.
     pub async fn get_items(&self, keys: impl IntoIterator<Item = Key>) -> Result<Vec<Item>, StoreError> {
         let mut keys: Vec<_> = keys.into_iter().collect();
         keys.sort_unstable();
         keys.dedup();
         self.pass(keys.len()).await?;
-        let batches = try_join_all(keys.chunks(BATCH).map(|batch| self.get_batch(batch))).await?;
+        let batches = try_join_all(keys.chunks(BATCH).map(|batch| self.engine.get_many(batch))).await?;
         Ok(batches.into_iter().flatten().collect())
     }
 
     /// Reads one item by key.
     pub async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
-        const OPERATION: &str = "GetItem";
         self.pass(1).await?;
-        #[cfg(feature = "embedded")]
-        if let Some(found) = self
-            .read_directly(OPERATION, DirectRead::Keys(vec![key.clone()]))
-            .await
-        {
-            return Ok(found.items.into_iter().next());
-        }
-        let send = self
-            .client
-            .get_item()
-            .table_name(&self.name)
-            .set_key(Some(key.attributes()))
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send();
-        let output = read(OPERATION, send, |output| units(output.consumed_capacity())).await?;
-        Ok(output.item)
-    }
-
-    /// Reads one batch and retries unprocessed keys.
-    async fn get_batch(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
-        const OPERATION: &str = "BatchGetItem";
-        #[cfg(feature = "embedded")]
-        if let Some(found) = self
-            .read_directly(OPERATION, DirectRead::Keys(keys.to_vec()))
-            .await
-        {
-            return Ok(found.items);
-        }
-        let mut wanted: Vec<_> = keys.iter().map(Key::attributes).collect();
-        let mut found = Vec::with_capacity(wanted.len());
-        let mut retry = self.retry(UNPROCESSED, OPERATION);
-        loop {
-            let (items, unprocessed) = self.try_batch(wanted).await?;
-            found.extend(items);
-            if unprocessed.is_empty() {
-                return Ok(found);
-            }
-            wanted = unprocessed;
-            retry.again().await?;
-        }
-    }
-
-    /// One attempt at a batch: the found items, and the keys that DynamoDB left unprocessed.
-    async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
-        const OPERATION: &str = "BatchGetItem";
-        let request = KeysAndAttributes::builder()
-            .set_keys(Some(keys))
-            .consistent_read(true)
-            .build();
-        let request = request.map_err(|cause| StoreError::incomplete(OPERATION, &cause))?;
-        let send = self
-            .client
-            .batch_get_item()
-            .request_items(&self.name, request)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send();
-        let output = read(OPERATION, send, |output| units(output.consumed_capacity())).await?;
-        let items = output.responses.and_then(|mut tables| tables.remove(&self.name));
-        let rest = output
-            .unprocessed_keys
-            .and_then(|mut tables| tables.remove(&self.name));
-        Ok((
-            items.unwrap_or_default(),
-            rest.map(|rest| rest.keys).unwrap_or_default(),
-        ))
+        let found = self.engine.get_many(std::slice::from_ref(key)).await?;
+        Ok(found.into_iter().next())
     }
 
     /// Reads a key range in one call. Makes no call for an empty range.
@@ -189,45 +109,11 @@ impl ReadTable {
 
     /// Reads up to `limit` items of a range in one call, regardless of the gate and of the range's own limit.
     async fn query_up_to(&self, limit: usize, span: KeyRange, order: Order) -> Result<Page, StoreError> {
-        const OPERATION: &str = "Query";
         // DynamoDB rejects empty ranges.
         if span.is_empty() {
             return Ok(Page::default());
         }
-        #[cfg(feature = "embedded")]
-        {
-            let range = DirectRead::Range {
-                range: KeyRange {
-                    limit,
-                    ..span.clone()
-                },
-                is_descending: order == Order::Descending,
-            };
-            if let Some(found) = self.read_directly(OPERATION, range).await {
-                return Ok(Page {
-                    items: found.items,
-                    more: found.more,
-                });
-            }
-        }
-        let (condition, values) = span.condition();
-        let send = self
-            .client
-            .query()
-            .table_name(&self.name)
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
-            .set_scan_index_forward((order == Order::Descending).then_some(false))
-            .key_condition_expression(condition)
-            .set_expression_attribute_values(Some(values))
-            .send();
-        let output = read(OPERATION, send, |output| units(output.consumed_capacity())).await?;
-        let more = output.last_evaluated_key.is_some_and(|key| !key.is_empty());
-        Ok(Page {
-            items: output.items.unwrap_or_default(),
-            more,
-        })
+        self.engine.query(KeyRange { limit, ..span }, order).await
     }
 
     /// Reads up to 1 MB of a key range in one call, ignoring its limit.
@@ -263,29 +149,19 @@ impl ReadTable {
 }
 
 impl Table {
-    pub(crate) fn new(client: Client, name: String, jitter: Jitter) -> Self {
+    /// The table of an engine.
+    #[must_use]
+    pub fn of(engine: Arc<dyn Engine>, jitter: Jitter) -> Self {
         let gate = None;
         Self {
-            reads: ReadTable {
-                client,
-                name,
-                jitter,
-                gate,
-                #[cfg(feature = "embedded")]
-                engine: None,
-            },
-            contested: ContestedSums::default(),
+            reads: ReadTable { engine, jitter, gate },
         }
     }
 
-    /// Replaces the client. It executes all calls, also those that an engine in this process would read without it.
-    #[cfg(feature = "testing")]
-    pub(crate) fn set_client(&mut self, client: Client) {
-        self.reads.client = client;
-        #[cfg(feature = "embedded")]
-        {
-            self.reads.engine = None;
-        }
+    /// The engine.
+    #[must_use]
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.reads.engine
     }
 
     /// The table, for reads.
@@ -298,6 +174,102 @@ impl Table {
     #[must_use]
     pub fn retry(&self, policy: Policy, work: &'static str) -> Retry<'_> {
         self.reads.retry(policy, work)
+    }
+
+    /// Executes a transaction. Cost: two write units per started KB of each item.
+    pub async fn commit(&self, mut transaction: Transaction) -> Result<(), CommitError> {
+        transaction.remove_idle_additions();
+        if transaction.is_empty() {
+            return Ok(());
+        }
+        self.engine().transact(transaction).await
+    }
+
+    /// Like [`Self::commit`], without the refused items. Returns `false` if a condition failed and nothing was written.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the transaction failed, or its outcome is unknown.
+    pub async fn try_commit(&self, transaction: Transaction) -> Result<bool, StoreError> {
+        match self.commit(transaction).await {
+            Ok(()) => Ok(true),
+            Err(CommitError::Refused(_)) => Ok(false),
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+
+    /// Puts an item unconditionally.
+    pub async fn put(&self, key: &Key, item: Item) -> Result<(), StoreError> {
+        self.engine().update(key, Update::Put(item)).await.map(drop)
+    }
+
+    /// Adds `by` to numbers of an item and returns the new values, in the order of their names.
+    pub async fn add(&self, key: &Key, names: &[&str], by: u64) -> Result<Vec<u64>, StoreError> {
+        let added = self.engine().update(key, Update::Add { names, by }).await?;
+        added.ok_or(StoreError::Contention("adding to numbers"))
+    }
+
+    /// Adds `by` to number `name` of an item if it is below `limit`, and sets the expiry to Unix second `until`.
+    /// Returns the new value, which may exceed the limit. Returns `None` if the number was not below the limit.
+    pub async fn add_below(
+        &self,
+        key: &Key,
+        name: &str,
+        by: u64,
+        limit: u64,
+        until: i64,
+    ) -> Result<Option<u64>, StoreError> {
+        let update = Update::AddBelow {
+            name,
+            by,
+            limit,
+            until,
+        };
+        let added = self.engine().update(key, update).await?;
+        Ok(added.and_then(|numbers| numbers.first().copied()))
+    }
+
+    /// Raises number `name` of an item to at least `to`.
+    pub async fn raise(&self, key: &Key, name: &str, to: u64) -> Result<(), StoreError> {
+        self.engine()
+            .update(key, Update::Raise { name, to })
+            .await
+            .map(drop)
+    }
+}
+
+#[cfg(feature = "admin")]
+mod admin {
+    //! What only the operator's commands do.
+
+    use crate::client::Table;
+    use crate::error::StoreError;
+    use crate::key::Key;
+    use crate::scan::{Scanned, Selection};
+
+    impl Table {
+        /// Reads the next page of the whole table in one call. The selection saves transfer, not units: every item of
+        /// the table is read.
+        ///
+        /// # Errors
+        /// [`StoreError`] if the call fails.
+        pub async fn scan(&self, wanted: &Selection<'_>, after: Option<&Key>) -> Result<Scanned, StoreError> {
+            self.engine().scan(wanted, after).await
+        }
+
+        /// Creates the table if it does not exist and waits until it is ready. An existing table is not changed.
+        /// Returns whether it was created.
+        ///
+        /// # Errors
+        /// [`StoreError`] if it can neither be found nor created.
+        pub async fn ensure(&self) -> Result<bool, StoreError> {
+            self.engine().ensure().await
+        }
+
+        /// Maximum number of writes in one transaction.
+        #[must_use]
+        pub fn max_writes(&self) -> usize {
+            self.engine().max_writes()
+        }
     }
 }
 

@@ -1,68 +1,85 @@
-//! The interface of an engine in this process.
+//! The seam between the table and its engines: DynamoDB by the SDK, and the embedded one of `funil serve`.
+//!
+//! An engine executes single calls. Each is strongly consistent, and each transaction happens entirely or not at all.
+//! An engine counts its calls in the [meter](crate::meter) and repeats what it may repeat; the table decides nothing of
+//! that.
 
 use std::fmt;
+use std::pin::Pin;
 
+use crate::error::StoreError;
 use crate::item::Item;
 use crate::key::Key;
-use crate::pages::KeyRange;
-pub use crate::write_request::{WriteAction, WriteRequest};
+use crate::pages::{KeyRange, Order, Page};
+#[cfg(feature = "admin")]
+use crate::scan::{Scanned, Selection};
+use crate::transaction::{CommitError, Transaction};
 
-/// An engine that implements DynamoDB's JSON protocol.
-pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
-    /// Handles one call, such as `GetItem`, and returns status and body. Blocks while the engine works. A transaction
-    /// that deletes nothing may have up to [`MAX_EMBEDDED_WRITES`](crate::MAX_EMBEDDED_WRITES) writes.
-    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
+/// The future of an engine's call.
+pub type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-    /// Executes a strongly consistent read and blocks meanwhile, but not for writes. `None` if the engine cannot, or if the read fails or is
-    /// incomplete: [`Self::answer`] then gets it as a call and returns the error.
-    fn read(&self, table: &str, read: DirectRead) -> Option<DirectlyRead> {
-        let _ = (table, read);
-        None
-    }
+/// A store of items with partition and sort keys.
+pub trait Engine: fmt::Debug + Send + Sync + 'static {
+    /// Reads the items with these keys, each key once, in any order; absent ones are missing from the result.
+    fn get_many<'a>(&'a self, keys: &'a [Key]) -> Work<'a, Result<Vec<Item>, StoreError>>;
 
-    /// Executes a transaction and blocks meanwhile. If nothing was written, [`Self::answer`] then gets it as a call and
-    /// returns the error.
-    fn write(&self, table: &str, writes: Vec<WriteRequest>) -> DirectlyWritten {
-        let _ = (table, writes);
-        DirectlyWritten::Nothing
-    }
+    /// Reads up to `range.limit` items of a range, which is not empty, or up to 1 MB.
+    fn query(&self, range: KeyRange, order: Order) -> Work<'_, Result<Page, StoreError>>;
+
+    /// Executes a transaction. Repeats conflicts and throttling, and never an attempt of unknown outcome.
+    fn transact(&self, transaction: Transaction) -> Work<'_, Result<(), CommitError>>;
+
+    /// Writes one item. Returns the numbers that the update names, after it, or `None` if its condition fails.
+    fn update<'a>(
+        &'a self,
+        key: &'a Key,
+        update: Update<'a>,
+    ) -> Work<'a, Result<Option<Vec<u64>>, StoreError>>;
+
+    /// Reads the next page of the whole table, in any order that stays the same.
+    #[cfg(feature = "admin")]
+    fn scan<'a>(
+        &'a self,
+        wanted: &'a Selection<'a>,
+        after: Option<&'a Key>,
+    ) -> Work<'a, Result<Scanned, StoreError>>;
+
+    /// Creates the table unless it exists. Returns whether it was created.
+    #[cfg(feature = "admin")]
+    fn ensure(&self) -> Work<'_, Result<bool, StoreError>>;
+
+    /// Maximum number of writes in one transaction.
+    fn max_writes(&self) -> usize;
 }
 
-/// A read without DynamoDB's JSON protocol.
-#[derive(Debug)]
-pub enum DirectRead {
-    /// The items with these keys, at most 100, each once.
-    Keys(Vec<Key>),
-    /// The items of a range, up to its limit, in the order of their sort keys.
-    Range {
-        /// The range.
-        range: KeyRange,
-        /// Whether to read from the end.
-        is_descending: bool,
+/// A write of one item outside a transaction.
+#[derive(Debug, Clone)]
+pub enum Update<'a> {
+    /// Replaces the item.
+    Put(Item),
+    /// Adds `by` to each number.
+    Add {
+        /// The numbers.
+        names: &'a [&'a str],
+        /// The summand.
+        by: u64,
     },
-}
-
-/// Result of a [`DirectRead`].
-#[derive(Debug)]
-pub struct DirectlyRead {
-    /// The items found.
-    pub items: Vec<Item>,
-    /// Whether the range may contain more items.
-    pub more: bool,
-    /// Read units that DynamoDB would bill.
-    pub units: f64,
-}
-
-/// Outcome of a transaction without DynamoDB's JSON protocol.
-#[derive(Debug)]
-pub enum DirectlyWritten {
-    /// Everything was written.
-    All {
-        /// Write units that DynamoDB would bill.
-        units: f64,
+    /// Adds `by` to a number below `limit`, and sets the expiry.
+    AddBelow {
+        /// The number.
+        name: &'a str,
+        /// The summand.
+        by: u64,
+        /// The number must be less before the addition. An absent one is.
+        limit: u64,
+        /// The expiry in Unix seconds.
+        until: i64,
     },
-    /// Nothing was written: a condition failed, the transaction is invalid, or the engine does not support it.
-    Nothing,
-    /// The engine failed, and may have written everything. Contains its error.
-    Unknown(String),
+    /// Sets a number that is less or absent.
+    Raise {
+        /// The number.
+        name: &'a str,
+        /// The new value.
+        to: u64,
+    },
 }

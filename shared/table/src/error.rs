@@ -43,6 +43,9 @@ pub enum StoreError {
         /// DynamoDB's error.
         cause: String,
     },
+    /// The table was too busy for the call, for longer than its caller waits (C-110). Nothing was read or written.
+    #[error("{0} gave up because the table is too busy")]
+    Busy(&'static str),
     /// Conflicts with other writers exceeded the retries.
     #[error("{0} gave up after repeated conflicts")]
     Contention(&'static str),

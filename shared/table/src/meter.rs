@@ -1,16 +1,11 @@
 //! Cost of a request: DynamoDB calls, sequential round trips and consumed units.
 //!
-//! The HTTP middleware runs every request with a [`Meter`]. The table adds each call to the current meter.
+//! The HTTP middleware runs every request with a [`Meter`]. The engine adds each call to the current meter.
 
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::types::ConsumedCapacity;
-use futures_util::TryFutureExt as _;
-
-use crate::error::StoreError;
 use crate::key::Key;
 
 /// One call to DynamoDB.
@@ -82,13 +77,15 @@ impl Meter {
 }
 
 /// A call in progress. [`ended`](CallInProgress::ended) counts it.
-struct CallInProgress {
+#[derive(Debug)]
+pub struct CallInProgress {
     /// Length of the longest chain of calls that ends with this one; 0 without a meter.
     chain_length: u32,
 }
 
-/// Registers the start of a call. In the chain, it follows every completed call.
-fn begin() -> CallInProgress {
+/// Registers the start of an engine's call. In the chain, it follows every completed call.
+#[must_use]
+pub fn begin() -> CallInProgress {
     let chain_length = CURRENT.try_with(|meter| meter.lock().completed_chain + 1);
     CallInProgress {
         chain_length: chain_length.unwrap_or(0),
@@ -96,7 +93,8 @@ fn begin() -> CallInProgress {
 }
 
 impl CallInProgress {
-    fn ended(self, call: TableCall) {
+    /// Counts the call.
+    pub fn ended(self, call: TableCall) {
         // Work outside a request, such as operators' commands, has no meter.
         let _ = CURRENT.try_with(|meter| {
             let mut state = meter.lock();
@@ -110,70 +108,6 @@ impl CallInProgress {
 /// Counts an unreadable item of a list once, even if it is read several times.
 pub(crate) fn omitted(key: Key) {
     let _ = CURRENT.try_with(|meter| meter.lock().cost.unreadable.insert(key));
-}
-
-/// The total units of a response. Batches and transactions report units for each table.
-pub(crate) fn units<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) -> f64 {
-    let units = capacity.into_iter().filter_map(ConsumedCapacity::capacity_units);
-    units.sum()
-}
-
-/// Sends a read and counts it.
-pub(crate) fn read<O, E, R>(
-    operation: &'static str,
-    send: impl Future<Output = Result<O, SdkError<E, R>>>,
-    units: impl FnOnce(&O) -> f64,
-) -> impl Future<Output = Result<O, StoreError>>
-where
-    E: ProvideErrorMetadata + std::error::Error + 'static,
-    R: std::fmt::Debug,
-{
-    let call = move |read_units| TableCall {
-        operation,
-        read_units,
-        write_units: 0.0,
-    };
-    metered(send, units, call).map_err(move |cause| StoreError::unavailable(operation, &cause))
-}
-
-/// Executes a call of an engine in this process and counts it, unless it returns `None`.
-#[cfg(feature = "embedded")]
-pub(crate) async fn direct_call<O>(
-    work: impl Future<Output = Option<O>>,
-    call: impl FnOnce(&O) -> TableCall,
-) -> Option<O> {
-    let begun = begin();
-    let output = work.await?;
-    begun.ended(call(&output));
-    Some(output)
-}
-
-/// Sends a write and counts it. The caller maps its error.
-pub(crate) fn write<O, E>(
-    operation: &'static str,
-    send: impl Future<Output = Result<O, E>>,
-    units: impl FnOnce(&O) -> f64,
-) -> impl Future<Output = Result<O, E>> {
-    metered(send, units, move |write_units| TableCall {
-        operation,
-        read_units: 0.0,
-        write_units,
-    })
-}
-
-/// Boxes the SDK's large future before anything else contains it.
-fn metered<O, E>(
-    send: impl Future<Output = Result<O, E>>,
-    units: impl FnOnce(&O) -> f64,
-    call: impl FnOnce(f64) -> TableCall,
-) -> impl Future<Output = Result<O, E>> {
-    let send = Box::pin(send);
-    async move {
-        let begun = begin();
-        let output = send.await;
-        begun.ended(call(output.as_ref().map_or(0.0, units)));
-        output
-    }
 }
 
 #[cfg(test)]

@@ -80,7 +80,8 @@ impl KeyRange {
     }
 
     /// Whether the range is empty, as after a page that ended with its last item.
-    pub(crate) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.after
             .as_ref()
             .is_some_and(|after| self.through.as_ref().is_some_and(|through| after >= through))
@@ -89,8 +90,10 @@ impl KeyRange {
 
 /// The order of a query by sort key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
+    /// From the smallest.
     Ascending,
+    /// From the greatest.
     Descending,
 }
 

@@ -1,46 +1,41 @@
 //! Transactions: writes that all happen or none.
 //!
 //! A transaction puts, deletes and checks items and sets their attributes, each with a condition, and adds to numbers.
-//! Additions to one item are merged, because DynamoDB rejects two writes to one item. An attempt either succeeds, fails
-//! a condition (the caller decides again), or has an unknown outcome, which is reported as an error and never retried
-//! blindly. Conflicts with other writers and throttled attempts are retried here, and additions to contested sums then
-//! go to shards.
+//! Additions to one item are merged, because DynamoDB rejects two writes to one item. A transaction either succeeds,
+//! fails a condition (the caller decides again), or has an unknown outcome, which is an error.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-
-mod commit;
-mod outcome;
-
-use crate::client::Table;
-use crate::condition::{Condition, Expression};
+use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::item::{self, Item};
 use crate::key::Key;
-use crate::meter::{units, write};
-use crate::write_request::{WriteAction, WriteRequest};
-use outcome::{Attempt, outcome_of};
 
 /// DynamoDB's maximum number of writes in one transaction.
 pub const MAX_WRITES: usize = 100;
 
-/// One write.
+/// A change of one item.
 #[derive(Debug, Clone)]
-enum Change {
+pub enum Change {
+    /// Replaces the item.
     Put(Item),
+    /// Deletes the item.
     Delete,
     /// Only checks the condition.
     Check,
     /// Sets and removes attributes; others are unchanged.
     Set {
+        /// The attributes to set.
         set: Item,
+        /// Names of the attributes to remove.
         remove: Vec<String>,
     },
     /// Additions to numbers, and attributes to set.
     Update {
+        /// The summands by attribute.
         add: BTreeMap<String, i64>,
+        /// The attributes to set.
         set: Item,
         /// Whether the item is a sum that may have shards.
         spread: bool,
@@ -222,13 +217,13 @@ impl Transaction {
     }
 
     /// Whether the transaction adds to a sum that may have shards.
-    fn spreads(&self, sum: &Key) -> bool {
+    pub(crate) fn spreads(&self, sum: &Key) -> bool {
         let write = self.writes.get(sum);
         write.is_some_and(|(change, _)| matches!(change, Change::Update { spread: true, .. }))
     }
 
     /// The transaction with the additions to each sum moved to the shard that `shard` returns; those without one stay.
-    fn sharded(&self, shard: impl Fn(&Key) -> Option<Key>) -> Cow<'_, Self> {
+    pub(crate) fn sharded(&self, shard: impl Fn(&Key) -> Option<Key>) -> Cow<'_, Self> {
         let sums = self.writes.keys().filter(|key| self.spreads(key));
         let moved: Vec<_> = sums.filter_map(|sum| Some((sum, shard(sum)?))).collect();
         if moved.is_empty() {
@@ -247,73 +242,25 @@ impl Transaction {
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty()
     }
-}
 
-impl Transaction {
     /// The writes, in the order of their keys.
-    fn requests(&self) -> Vec<WriteRequest> {
+    #[must_use]
+    pub fn writes(&self) -> impl ExactSizeIterator<Item = (&Key, &Change, &Condition)> {
         let writes = self.writes.iter();
-        writes
-            .map(|(key, (change, condition))| change.request(key, condition))
-            .collect()
+        writes.map(|(key, (change, condition))| (key, change, condition))
+    }
+
+    /// Removes additions that cancel out. An example is a lead that moves within its class.
+    pub(crate) fn remove_idle_additions(&mut self) {
+        self.writes.retain(|_, (change, condition)| {
+            let adds_nothing =
+                matches!(change, Change::Update { add, .. } if add.values().all(|by| *by == 0));
+            !adds_nothing || *condition != Condition::Always
+        });
+    }
+
+    /// Whether a conflict at an item refuses the transaction; see [`Self::take_number`].
+    pub(crate) fn takes_number(&self, key: &Key) -> bool {
+        self.numbered.contains(key)
     }
 }
-
-impl Change {
-    fn request(&self, key: &Key, condition: &Condition) -> WriteRequest {
-        let condition = Expression::of(condition);
-        let update = |expression| WriteAction::Update {
-            key: key.attributes(),
-            expression,
-        };
-        let (action, condition) = match self {
-            Self::Put(item) => (WriteAction::Put(key.complete(item.clone())), condition),
-            Self::Delete => (WriteAction::Delete(key.attributes()), condition),
-            Self::Check => (WriteAction::Check(key.attributes()), condition),
-            Self::Set { set, remove } => {
-                let (expression, condition) = condition.setting(set, remove);
-                (update(expression), condition)
-            }
-            Self::Update { add, set, .. } => {
-                let (expression, condition) = condition.updating(add, set);
-                (update(expression), condition)
-            }
-        };
-        WriteRequest {
-            action,
-            condition: condition.text,
-            names: condition.names,
-            values: condition.values,
-        }
-    }
-}
-
-impl Table {
-    /// Makes one attempt at a transaction, with one call.
-    async fn attempt(&self, transaction: &Transaction) -> Result<Attempt, StoreError> {
-        #[cfg(feature = "embedded")]
-        if self.write_directly(OPERATION, || transaction.requests()).await? {
-            return Ok(Attempt::Done);
-        }
-        let requests = transaction.requests().into_iter();
-        let writes: Result<Vec<_>, _> = requests
-            .map(|request| request.for_sdk(&self.reads.name))
-            .collect();
-        let writes = writes.map_err(|cause| StoreError::incomplete(OPERATION, &cause))?;
-        // The SDK sends one client token with all retries, so none repeats a committed transaction.
-        let send = self
-            .reads
-            .client
-            .transact_write_items()
-            .set_transact_items(Some(writes))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send();
-        let output = write(OPERATION, send, |output| units(output.consumed_capacity())).await;
-        match output {
-            Ok(_) => Ok(Attempt::Done),
-            Err(error) => outcome_of(transaction, &error),
-        }
-    }
-}
-
-const OPERATION: &str = "TransactWriteItems";

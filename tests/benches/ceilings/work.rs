@@ -309,7 +309,7 @@ async fn refresh(ground: Ground) -> Ceiling {
         let answer = call(world, &number(FIRST_LEAD + id - 1)).send_unwatched().await;
         assert_eq!(answer.status, 201);
     }
-    let process = ground.process();
+    let process = ground.bulk();
     let began = now();
     let refreshed = process.refresh_copies().await.expect("a round");
     let rate = f64::from(second(refreshed)) / began.elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ const RATIO: f64 = 10.0;
 /// Maximum memory of a function in bytes.
 const MEMORY: u64 = 40_000_000;
 /// Maximum size of a deployed function in bytes.
-const ZIP: u64 = 3_500_000;
+const ZIP: u64 = 5_000_000;
 
 /// Measurements of a program.
 #[derive(Debug, Clone, Default)]

@@ -1,4 +1,4 @@
-//! A TLS proxy for the embedded engine, which has no TLS.
+//! A TLS proxy for the emulator, which has no TLS.
 //!
 //! It replaces DynamoDB's endpoint: a host name with a trusted certificate. It costs both compared programs
 //! the same.

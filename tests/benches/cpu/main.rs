@@ -26,9 +26,10 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use dynamodb::replay::Tape;
 use shared::environment::Environment;
-use shared::store::testing::replay::Tape;
 use shared::telemetry::JsonSubscriber;
+use tests::world::over_sdk;
 use tokio::runtime::Builder;
 use tracing::level_filters::LevelFilter;
 
@@ -54,12 +55,10 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .expect("a runtime");
+    let _sdk = over_sdk();
     let tape = Tape::new(processor_time);
     let (world, admin) = runtime.block_on(stock::stocked());
-    let world = world.through(world.store.clone().on_tape(&tape));
-    // As at a function's start.
-    let checked = runtime.block_on(world.store.check_format());
-    checked.expect("the table has a format that this build reads");
+    let world = world.through(world.on_tape(&tape));
     let named = |ask: &Ask| wanted.is_empty() || wanted.iter().any(|word| ask.name.contains(word.as_str()));
     let asks: Vec<_> = asks(&admin).into_iter().filter(named).collect();
     for ask in asks.iter().filter(|ask| ask.is_read) {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use dynamodb::replay::{Recording, Tape};
 use rustix::time::{ClockId, clock_gettime};
-use shared::store::testing::replay::{Recording, Tape};
 use tests::World;
 use tests::world::{Raw, Request};
 use tokio::runtime::Runtime;

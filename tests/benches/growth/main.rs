@@ -18,7 +18,7 @@ mod users;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use funil::engine::Engine;
+use database::Database;
 use serde_json::{Map, Value, json};
 use shared::lead::Lead;
 use shared::opportunity::{Opportunity, Status};
@@ -131,9 +131,7 @@ fn alone(page: u64) -> String {
 }
 
 async fn measure(size: u64, table: &mut Table) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let engine = Engine::in_file(&directory.path().join("growth.db")).expect("an engine starts");
-    let world = World::on(engine).await;
+    let world = World::on(Database::temporary().expect("an engine starts")).await;
     stock(&world, size).await;
     let asking = Asking {
         wallet: world.wallet(7).await,

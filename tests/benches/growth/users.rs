@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use funil::engine::Engine;
+use database::Database;
 use serde_json::{Value, json};
 use shared::funnel::{Funnel, FunnelAccess};
 use shared::opportunity::{Opportunity, Status};
@@ -43,7 +43,7 @@ pub async fn measure() -> Vec<String> {
 }
 
 async fn measure_with(users: u64, table: &mut Table) {
-    let world = World::on(Engine::temporary().expect("an engine starts")).await;
+    let world = World::on(Database::temporary().expect("an engine starts")).await;
     stock(&world, users).await;
     let wallet = world.known(7).await;
     let department: Vec<_> = (FIRST_USER..FIRST_USER + users.min(DEPARTMENT)).collect();

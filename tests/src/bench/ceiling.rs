@@ -6,14 +6,13 @@
 
 #![expect(
     clippy::expect_used,
-    clippy::missing_panics_doc,
     reason = "a measurement that meets what nobody thought of must stop, and say where"
 )]
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::Database;
+use dynamodb::{Api, Emulator};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use shared::environment::Environment;
@@ -24,7 +23,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::limits::{Latency, Limits, Stop};
 use crate::people::{ACME, NOW, settle};
-use crate::world::{Raw, Request, World, at};
+use crate::world::{Raw, Request, TABLE, World, at, jitter};
 
 /// Processes of the service, each with its own caches.
 const PROCESSES: usize = 50;
@@ -40,7 +39,6 @@ const ANSWERED: f64 = 0.95;
 const UNDER_WAY: f64 = 5.0;
 /// Halvings of the interval between a sustained rate and one that is not.
 const HALVINGS: u32 = 3;
-const TABLE: &str = "funil";
 
 /// An instance with its processes.
 pub struct Ground {
@@ -48,6 +46,20 @@ pub struct Ground {
     pub arranged: World,
     limits: Arc<Limits>,
     processes: Arc<[World]>,
+}
+
+/// The store of a process on these limits.
+#[must_use]
+pub fn process(limits: Arc<dyn Api>, environment: &Environment) -> Store {
+    let engine = dynamodb::process(limits, TABLE.to_owned(), jitter(environment));
+    Store::on(Arc::new(engine), environment.clone())
+}
+
+/// The store of a process of bulk work on these limits.
+#[must_use]
+pub fn bulk(limits: Arc<dyn Api>, environment: &Environment) -> Store {
+    let engine = dynamodb::process(limits, TABLE.to_owned(), jitter(environment));
+    Store::on(Arc::new(engine.in_bulk()), environment.clone())
 }
 
 /// Makes the request of this number.
@@ -70,15 +82,12 @@ pub struct Ceiling {
 impl Ground {
     /// The instance `acme` with its people and leads.
     pub async fn open(latency: Latency) -> Self {
-        let engine = Arc::new(Database::temporary().expect("an engine starts"));
-        let arranged = World::embedded(engine.clone(), TABLE).await;
+        let emulator = Emulator::new();
+        let arranged = World::emulated(&emulator, Arc::new(emulator.clone())).await;
         settle(&arranged.operator(ACME)).await;
-        let limits = Limits::new(engine, latency);
-        let process = || arranged.through(Self::store(&limits, arranged.store.environment()));
+        let limits = Limits::new(emulator, latency);
+        let process = || arranged.through(process(limits.clone(), arranged.store.environment()));
         let processes: Arc<[World]> = std::iter::repeat_with(process).take(PROCESSES).collect();
-        for process in processes.iter() {
-            process.store.check_format().await.expect("a readable table");
-        }
         Self {
             arranged,
             limits,
@@ -86,16 +95,11 @@ impl Ground {
         }
     }
 
-    fn store(limits: &Arc<Limits>, environment: &Environment) -> Store {
-        let limits = Arc::clone(limits);
-        Store::timed(limits, TABLE.to_owned(), environment.clone())
-    }
-
-    /// The store of another process, after all preparation.
+    /// The store of a process of bulk work, after all preparation.
     #[must_use]
-    pub fn process(&self) -> Store {
-        self.limits.note_items(TABLE);
-        Self::store(&self.limits, self.arranged.store.environment())
+    pub fn bulk(&self) -> Store {
+        self.limits.note_items();
+        bulk(self.limits.clone(), self.arranged.store.environment())
     }
 
     /// The item that rejected most calls since the last look.
@@ -107,7 +111,7 @@ impl Ground {
 
     /// Searches for the highest sustained rate of requests, beginning at `first` and not above `most`.
     pub async fn ceiling(self, (first, most): (f64, f64), ask: impl Ask) -> Ceiling {
-        self.limits.note_items(TABLE);
+        self.limits.note_items();
         let mut load = Load {
             ask: Arc::new(ask),
             arrivals: Environment::frozen(at(NOW)).0.seeded(1),

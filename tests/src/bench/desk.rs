@@ -1,4 +1,4 @@
-//! The instance, service and recording proxy for measuring uses of endpoints.
+//! The instance, service and recorder for measuring uses of endpoints.
 
 #![expect(
     clippy::expect_used,
@@ -7,42 +7,39 @@
 )]
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use funil::engine::Engine;
+use dynamodb::Emulator;
 use operator::Operator;
 use serde_json::Value;
 use shared::environment::Environment;
-use shared::store::{Location, Store};
+use shared::store::Store;
 
 use super::bill::Bill;
 use super::row::{Row, lists};
 use super::target::Line;
 use super::wire::Wire;
 use crate::people::{ACME, NOW, settle};
-use crate::world::{Answer, Request, Wallet, World, at};
+use crate::world::{Answer, Request, TABLE, Wallet, World, at, jitter};
 
-/// An instance that is set up directly on the table and called through the proxy.
+/// An instance that is set up directly on the table and called through the recorder.
 pub struct Desk {
     arranged: World,
     service: World,
-    wire: Wire,
+    wire: Arc<Wire>,
     rows: RefCell<Vec<Row>>,
 }
 
 impl Desk {
     /// The instance `acme` with its people and leads, on a temporary engine.
     pub async fn open() -> Self {
-        let engine = Engine::temporary().expect("an engine starts");
-        let wire = engine.endpoint();
-        let arranged = World::on(engine).await;
+        let emulator = Emulator::new();
+        let arranged = World::emulated(&emulator, Arc::new(emulator.clone())).await;
         settle(&arranged.operator(ACME)).await;
-        let wire = Wire::before(&wire).await;
-        let location = Location {
-            table: wire.table(),
-            endpoint: Some(wire.endpoint()),
-        };
+        let wire = Wire::before(&emulator);
         let (environment, _) = Environment::frozen(at(NOW));
-        let service = arranged.through(Store::connect(location, environment).await);
+        let engine = dynamodb::engine(wire.clone(), TABLE.to_owned(), jitter(&environment));
+        let service = arranged.through(Store::on(Arc::new(engine), environment));
         service.meet_public().await;
         Self {
             arranged,

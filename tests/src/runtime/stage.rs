@@ -3,8 +3,8 @@
 use axum::Router;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dynamodb::Served;
 use funil::demo::{self, Demo};
-use funil::engine::Engine;
 use operator::Operator;
 use serde_json::{Value, json};
 use shared::environment::Environment;
@@ -14,6 +14,7 @@ use shared::store::{Location, Store};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
 
+use crate::raw::RawTable;
 use crate::world::unpacked;
 
 use super::event::{Recorded, answered, request};
@@ -28,21 +29,21 @@ const SOME_TIME: &str = "2000-01-01T00:00:00.000Z";
 pub struct Stage {
     /// The table.
     pub store: Store,
-    /// The engine's endpoint.
+    /// The table's endpoint.
     pub endpoint: String,
     key: String,
     token: String,
     router: Router,
-    _engine: Engine,
+    served: Served,
 }
 
 impl Stage {
     /// A new table and the function's router.
     pub async fn new(function: &str) -> Self {
-        let engine = Engine::temporary().expect("an engine starts");
+        let served = Served::start();
         let location = Location {
             table: "funil".to_owned(),
-            endpoint: Some(engine.endpoint()),
+            endpoint: Some(served.endpoint()),
         };
         // The binary uses the system's clock, so the router does too.
         let environment = Environment::system();
@@ -56,17 +57,23 @@ impl Stage {
         let app = App::new(store.clone(), environment, Origins::parse(ORIGINS));
         Self {
             router: service(&app, groups(function)),
-            endpoint: engine.endpoint(),
+            endpoint: served.endpoint(),
             store,
             key,
             token,
-            _engine: engine,
+            served,
         }
     }
 
     /// Two equal stages, for binary and router.
     pub async fn twins(function: &str) -> (Self, Self) {
         tokio::join!(Box::pin(Self::new(function)), Box::pin(Self::new(function)))
+    }
+
+    /// The table without the service.
+    #[must_use]
+    pub fn raw(&self) -> RawTable {
+        RawTable::of_emulator(self.served.emulator())
     }
 
     /// Location of the table.

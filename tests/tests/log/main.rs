@@ -11,14 +11,14 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use funil::engine::Engine;
+use dynamodb::Served;
+use dynamodb::faults::Fault;
 use operator::kinds::{Automations, Users};
 use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::credential::{CredentialKind, Secret};
 use shared::jobs::webhook_client::WebhookClient;
 use shared::people::User;
-use shared::store::testing::faults::Fault;
 use tests::bookings::{FREE, book, booking, made, open_calendars};
 use tests::people::{settle, users};
 use tests::world::Request;
@@ -181,7 +181,8 @@ async fn requests_log_one_line_without_secrets() {
         .finish();
     tracing::subscriber::set_global_default(subscriber).expect("the only subscriber");
     // On a port, so that the log includes the connection's lines.
-    let world = World::on(Engine::temporary().expect("an engine starts")).await;
+    let served = Served::start();
+    let world = World::served(&served).await;
     let operator = world.operator("acme");
     settle(&operator).await;
     let wallet = world.wallet(7).await;

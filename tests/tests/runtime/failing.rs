@@ -3,7 +3,6 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::raw::RawTable;
 use tests::runtime::{Function, Outcome, Recorded, Stage, unreachable};
 use tests::template::table_functions;
 
@@ -32,7 +31,9 @@ async fn initialization_errors_are_reported() {
 #[tokio::test]
 async fn a_table_of_another_format_is_rejected_with_the_supported_formats() {
     let stage = Stage::new("LeadsFunction").await;
-    RawTable::at(&stage.endpoint).put("#format", "format", &json!({ "format": { "N": "99" } }));
+    stage
+        .raw()
+        .put("#format", "format", &json!({ "format": { "N": "99" } }));
     for function in table_functions() {
         let mut process = Function::start(&function, &stage.table()).await;
         let told = process.unstarted().await;

@@ -39,7 +39,7 @@ fn outbox(table: &RawTable) -> Vec<Value> {
 async fn unreadable_records_of_a_batch_are_quarantined() {
     const FUNCTION: &str = "AutomationsFunction";
     let stage = called(FUNCTION).await;
-    let table = RawTable::at(&stage.endpoint);
+    let table = stage.raw();
     let (before, items) = (points(&stage).await, outbox(&table));
     let recorded = Recorded::named("automations-trigger");
     let mut batch = stage.event(&recorded);
@@ -85,7 +85,7 @@ async fn unreadable_records_of_a_batch_are_quarantined() {
 async fn maintenance_completes_missed_triggers() {
     const FUNCTION: &str = "MaintenanceFunction";
     let stage = called(FUNCTION).await;
-    let table = RawTable::at(&stage.endpoint);
+    let table = stage.raw();
     let before = points(&stage).await;
     assert_eq!(outbox(&table).len(), 1);
     let recorded = Recorded::named("maintenance-minute");

@@ -100,6 +100,6 @@ fn env_json_names_the_templates_variables() {
     assert_eq!(named["TABLE_NAME"], "funil");
     assert_eq!(
         named["AWS_ENDPOINT_URL_DYNAMODB"],
-        "http://host.docker.internal:8000"
+        "http://host.docker.internal:4566"
     );
 }

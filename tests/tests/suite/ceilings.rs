@@ -5,25 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use database::Database;
+use dynamodb::{Api, Emulator};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use indicatif::ProgressBar;
 use operator::Operator;
 use operator::import::{Source, import};
 use serde_json::{Value, json};
-use shared::store::Store;
-use shared::store::testing::timed::TimedEngine;
+use tests::bench::ceiling::{bulk, process};
 use tests::limits::{Latency, Limits, Stop};
 use tests::people::{add_leads, plain_lead};
 use tests::sales::open_shop;
-use tests::world::at;
+use tests::world::{TABLE, at};
 use tests::{ACME, NOW, World};
 use tokio::time::{Instant, sleep};
 
 use crate::concurrency::{post, records};
 
-const TABLE: &str = "funil";
 const LATENCY: Latency = Latency {
     call: Duration::from_millis(5),
     transaction: Duration::from_millis(15),
@@ -31,9 +29,9 @@ const LATENCY: Latency = Latency {
 
 /// An empty table, and its limits.
 async fn limited() -> (World, Arc<Limits>) {
-    let engine = Arc::new(Database::temporary().expect("an engine"));
-    let world = World::embedded(engine.clone(), TABLE).await;
-    (world, Limits::new(engine, LATENCY))
+    let emulator = Emulator::new();
+    let world = World::emulated(&emulator, Arc::new(emulator.clone())).await;
+    (world, Limits::new(emulator, LATENCY))
 }
 
 async fn call(limits: &Arc<Limits>, operation: &str, request: Value) -> Value {
@@ -143,10 +141,7 @@ async fn concurrent_creations_end_on_the_model() {
     tests::people::settle(&world.operator(ACME)).await;
     open_shop(&world.operator(ACME)).await;
     let wallet = world.wallet(7).await;
-    let process = || {
-        let environment = world.store.environment().clone();
-        world.through(Store::timed(limits.clone(), TABLE.to_owned(), environment))
-    };
+    let process = || world.through(process(limits.clone(), world.store.environment()));
     let processes: Vec<_> = std::iter::repeat_with(process).take(12).collect();
     let began = now();
     let body = json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001, "value": "213.20" });
@@ -169,8 +164,7 @@ async fn contended_counters_do_not_stop_calls() {
     tests::people::settle(&world.operator(ACME)).await;
     let leads = (2_001..=2_040).map(|id| plain_lead(id, "Pessoa", "de Tal", None));
     add_leads(&world.operator(ACME), leads.collect()).await;
-    let environment = world.store.environment().clone();
-    let process = world.through(Store::timed(limits, TABLE.to_owned(), environment));
+    let process = world.through(process(limits, world.store.environment()));
     let call = async |lead: u64| {
         let data = json!({ "user": 8, "lead": lead, "leadPhone": "", "type": "INCOMING", "status": "COMPLETE",
             "duration": 1, "record": false, "service": "x" });
@@ -215,7 +209,7 @@ struct Counted {
     throttled: AtomicU64,
 }
 
-impl TimedEngine for Counted {
+impl Api for Counted {
     fn answer(self: Arc<Self>, operation: String, body: Vec<u8>) -> BoxFuture<'static, (u16, String)> {
         async move {
             let is_transaction = operation == "TransactWriteItems";
@@ -243,8 +237,7 @@ async fn an_import_finds_the_pace_of_the_table() {
         transactions,
         throttled,
     });
-    let environment = world.store.environment().clone();
-    let process = Store::timed(engine.clone(), TABLE.to_owned(), environment);
+    let process = bulk(engine.clone(), world.store.environment());
     let before = records(&world).await.len();
     let lines = (1..=OPPORTUNITIES).map(|id| {
         let (id, text) = (10_000 + id, "a".repeat(3_000));

@@ -1,27 +1,12 @@
-//! Memberships in either format of the directory: they apply from the next request (C-2, C-12, C-82), cost
-//! the same for any number of users (C-89), and are migrated (C-88).
+//! Memberships: they apply from the next request (C-2, C-12, C-82), and cost the same for any number of users (C-89).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use operator::Operator;
-use serde_json::{Value, json};
+use serde_json::json;
 use shared::directory::{Department, Directory};
 use shared::ids::{DepartmentId, GroupId};
 use shared::people::User;
 use shared::permissions::AccessLevel;
-use shared::store::testing::faults;
-use tests::people::{add_leads, add_users, department, plain_lead, settle, user, users};
-use tests::raw::RawTable;
+use tests::people::{add_leads, add_users, department, plain_lead, user, users};
 use tests::{Wallet, World};
-
-/// A world with `acme`, and its table.
-async fn world() -> (World, RawTable) {
-    let world = World::own().await;
-    settle(&world.operator("acme")).await;
-    let table = world.raw();
-    (world, table)
-}
 
 /// One of `acme`'s users, changed.
 fn changed(id: u64, change: impl Fn(&mut User)) -> User {
@@ -51,7 +36,9 @@ async fn assert_sees(world: &World, wallet: &Wallet, what: &str, expected: [u16;
 }
 
 /// Each change, and which of both leads user 10 sees from the next request on.
-async fn assert_holds_at_once(world: &World, format: &str) {
+#[tokio::test]
+async fn changes_apply_from_the_next_request() {
+    let world = World::new().await;
     let (operator, wallet) = (world.operator("acme"), world.wallet(10).await);
     let edit = async |edit: fn(&mut Directory)| {
         let edited = operator.put_directory(edit).await;
@@ -60,7 +47,7 @@ async fn assert_holds_at_once(world: &World, format: &str) {
     let put = async |user: User| add_users(&operator, &[user]).await;
     let group = |id: u64| GroupId::new(id);
     let sees = async |what: &str, expected| {
-        assert_sees(world, &wallet, &format!("{format}: {what}"), expected).await;
+        assert_sees(&world, &wallet, what, expected).await;
     };
     sees("as it was", [200, 404]).await;
     put(changed(8, |user| user.department = Some(department(3)))).await;
@@ -101,124 +88,34 @@ fn hang(directory: &mut Directory, parent: Option<DepartmentId>) {
         .insert(department(2), Department::new("Inside Sales", parent));
 }
 
+/// C-89: an instance has at most 1,000 departments. A full one refuses additions only.
 #[tokio::test]
-async fn changes_apply_from_the_next_request_in_either_format() {
-    let (world, table) = world().await;
+async fn a_full_directory_refuses_additions() {
+    let world = World::new().await;
     let operator = world.operator("acme");
-    assert_holds_at_once(&world, "current format").await;
-    table.to_first_format("acme", &operator.directory().await.expect("a directory"));
-    assert_holds_at_once(&world, "first format").await;
-    let first = table.get("acme#directory", "directory").expect("a directory");
-    assert!(
-        first.get("directory").is_some(),
-        "the first format stays: {first}"
-    );
-    assert!(table.items().iter().all(|item| item.get("standing").is_none()));
-    operator.split_directory().await.expect("a migration");
-    assert_holds_at_once(&world, "fifth format").await;
-    let fifth = table.get("acme#directory", "directory").expect("a directory");
-    assert!(fifth.get("head").is_some(), "the fifth format stays: {fifth}");
-}
-
-/// Responses are unchanged, and a second migration does nothing.
-#[tokio::test]
-async fn the_directory_is_migrated_during_requests() {
-    let (world, table) = world().await;
-    let (operator, wallet) = (world.operator("acme"), world.wallet(10).await);
-    let names = "/leads?i=acme&query={total,leads{id,owner{id,name}}}";
-    let ask = async || world.elsewhere().get(names).with(&wallet).send().await.body;
-    let items = || {
-        let mut items = table.items();
-        items.retain(|item| item["pk"]["S"] != "acme#directory" && !is_list_of_credentials(item));
-        items
-    };
-    let (before, answer) = (items(), ask().await);
-    assert!(answer.to_string().contains("Bruno Lima"), "{answer}");
-    table.to_first_format("acme", &operator.directory().await.expect("a directory"));
-    let mut wrong = table.get("acme#user", "000000000000008").expect("a user");
-    let right = wrong.clone();
-    wrong["admin"] = json!({ "BOOL": true });
-    table.put("acme#user", "000000000000008", &wrong);
-    let refused = operator
-        .split_directory()
-        .await
-        .expect_err("nobody knows which is right");
-    assert!(refused.to_string().contains("funil doctor"), "{refused}");
-    table.put("acme#user", "000000000000008", &right);
-    assert_eq!(ask().await, answer);
-    let unseen = operator.split_directory().await.expect("a migration");
-    assert!(unseen > 0);
-    assert_eq!(operator.split_directory().await.expect("a migration"), 0);
-    assert_eq!(ask().await, answer);
-    assert_eq!(operator.compact_directory().await.expect("a migration"), 8);
-    assert_eq!((ask().await, items()), (answer, before));
-    assert_eq!(operator.compact_directory().await.expect("a migration"), 0);
-    assert_eq!(table.get("acme#directory", "names"), None);
-    world.is_sound().await;
-    assert_holds_at_once(&world, "migrated").await;
-}
-
-/// C-88, C-89: an instance with more departments than new ones may have is read, migrated although interrupted, and keeps
-/// them; only additions are refused.
-#[tokio::test]
-async fn many_departments_of_a_former_format_are_kept() {
-    let (world, table) = world().await;
-    let operator = world.operator("acme");
-    let mut directory = operator.directory().await.expect("a directory");
-    for id in 100..1_300 {
-        let parent = (id < 1_299).then(|| department(id + 1));
-        let added = Department::new(format!("Loja {id}"), parent);
-        directory.departments.insert(department(id), added);
-    }
-    let former = json!({ "head": { "S": json!(directory).to_string() }, "v": { "N": "1000" } });
-    table.put("acme#directory", "directory", &former);
-    let wallet = world.known(7).await;
-    let list = async || world.get("/departament?i=acme").with(&wallet).send().await.body;
-    let before = list().await;
-    for calls in [0, 1] {
-        let count = AtomicUsize::new(0);
-        let plan = Arc::new(move |_: &str| {
-            let call = count.fetch_add(1, Ordering::Relaxed);
-            (call >= calls).then_some(faults::Fault::FailedAfter)
-        });
-        let faulty = Operator::new(
-            &world.store.clone().with_faults(plan),
-            operator.instance().clone(),
-        );
-        faulty.compact_directory().await.expect_err("it is cut off");
-        assert_eq!(list().await, before);
-        world.is_sound().await;
-    }
-    operator.compact_directory().await.expect("a migration");
-    assert_eq!(list().await, before);
-    assert_eq!(operator.directory().await.expect("a directory"), directory);
-    world.is_sound().await;
-    let put = async |id: u64, name: &str| {
+    let put = async |ids: std::ops::Range<u64>, name: &str| {
         let edit = |directory: &mut Directory| {
-            directory
-                .departments
-                .insert(department(id), Department::new(name, None));
+            let added = ids
+                .clone()
+                .map(|id| (department(id), Department::new(name, None)));
+            directory.departments.extend(added);
         };
         operator
             .put_directory(edit)
             .await
             .map_err(|cause| cause.to_string())
     };
-    assert_eq!(put(100, "Filial").await, Ok(true));
-    operator
-        .set_setting("page_base", &json!(0))
-        .await
-        .expect("a setting");
-    let full = put(5_000, "Nova").await.expect_err("it is full");
+    let number = operator.directory().await.expect("a directory").departments.len() as u64;
+    assert_eq!(put(100..1_100 - number, "Loja").await, Ok(true));
+    assert_eq!(put(100..101, "Filial").await, Ok(true));
+    let setting = operator.set_setting("page_base", &json!(0)).await;
+    assert!(setting.expect("a setting"));
+    let full = put(5_000..5_001, "Nova").await.expect_err("it is full");
     assert!(
         full.starts_with("an instance has at most 1000 departments"),
         "{full}"
     );
     world.is_sound().await;
-}
-
-fn is_list_of_credentials(item: &Value) -> bool {
-    item["pk"]["S"] == "acme#credential"
 }
 
 /// Twenty thousand users in forty departments: checking a key costs 2 units, key and token 3, and a viewer of

@@ -27,6 +27,8 @@ async fn every_answer_has_its_headers() {
     ] {
         let answer = call.header("origin", "https://shop.example").send().await;
         assert_eq!(answer.headers[header::CONTENT_TYPE], "application/json");
+        assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store");
+        assert_eq!(answer.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
         assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN], "*");
         let id = answer.headers["x-request-id"].to_str().expect("text").to_owned();
         assert_eq!(id.len(), 32);

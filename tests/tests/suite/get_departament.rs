@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use shared::directory::Department;
 use shared::people::User;
-use tests::people::{add_users, department, settle, user};
+use tests::people::{add_users, department, user};
 use tests::world::{Answer, at};
 use tests::{Wallet, World};
 
@@ -69,19 +69,6 @@ async fn changes_apply_from_the_next_request() {
         shown(3, "Suporte", None, &[14], &[]),
     ]);
     list(&world, &wallet).await.is(200, &expected);
-}
-
-/// C-88: in format 1 the directory's item has the departments of users.
-#[tokio::test]
-async fn the_first_format_has_the_same_answer() {
-    let world = World::own().await;
-    settle(&world.operator("acme")).await;
-    let table = world.raw();
-    let wallet = world.wallet(7).await;
-    list(&world, &wallet).await.is(200, &acme());
-    let directory = world.operator("acme").directory().await.expect("a directory");
-    table.to_first_format("acme", &directory);
-    list(&world, &wallet).await.is(200, &acme());
 }
 
 /// A chain of 400 departments is listed completely, with at most 32 levels: JSON readers refuse more than some hundred.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::FaultPlan;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::store::testing::faults::FaultPlan;
 use tests::forms::{add_form, received, submit};
 use tests::people::settle;
 use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, plotted, report};
+use tests::world::over_sdk;
 use tests::{ACME, Answer, Wallet, World};
 
 use crate::delete_leads_id::delete;
@@ -80,6 +81,7 @@ where
 /// A change between the reads of record and details: both are read again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_between_two_reads_tears_no_response() {
+    let _sdk = over_sdk();
     let to_small = json!({ "historico": null, "copia": 1, "city": "1" });
     for (uri, shrinks) in [
         ("/leads/1001?i=acme&allFields=1", false),
@@ -122,6 +124,7 @@ async fn a_change_between_two_reads_tears_no_response() {
 /// A call and a change of other custom fields before a change's transaction: nothing is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_races_with_calls_and_other_changes() {
+    let _sdk = over_sdk();
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
         "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } });
     for calls in [true, false] {
@@ -222,27 +225,6 @@ async fn details_follow_the_lead() {
         .iter()
         .any(|item| item.to_string().contains("nota 2;"));
     assert!(!left && table.get(DETAILS, LEAD).is_none());
-    world.is_sound().await;
-}
-
-/// Until a migration, large leads are written whole. It divides them, and a process that saw the former format learns the new one.
-#[tokio::test]
-async fn leads_of_a_former_format_are_whole() {
-    let world = World::own().await;
-    settle(&world.operator(ACME)).await;
-    let (table, wallet) = (world.raw(), world.wallet(7).await);
-    table.put("#format", "format", &json!({ "format": { "N": "6" } }));
-    let former = world.through(world.store.unaware());
-    former.store.check_format().await.expect("the format");
-    put(&former, &wallet, 1001, &change(0)).await;
-    assert!(!is_divided(&table));
-    let before = full(&former, &wallet).await.body;
-    let migration = operator::migrate(&world.store, true, &|_, _| {}).await;
-    assert!(migration.expect("a migration").changed >= 2);
-    assert!(is_divided(&table));
-    assert_eq!(full(&former, &wallet).await.body, before);
-    put(&former, &wallet, 1002, &change(1)).await;
-    assert!(table.get(DETAILS, "000000000001002").is_some());
     world.is_sound().await;
 }
 

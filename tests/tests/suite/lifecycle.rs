@@ -1,12 +1,12 @@
 //! Suspension and deletion of an instance (C-104).
 
+use dynamodb::faults::Fault;
 use operator::{Operator, OperatorError};
 use serde_json::json;
 use shared::instance::InstanceName;
-use shared::store::testing::faults::Fault;
 use tests::bookings::{FREE, booking};
 use tests::forms::TOKEN;
-use tests::world::Request;
+use tests::world::{Request, over_sdk};
 use tests::{ACME, World};
 
 use crate::faults::behind;
@@ -102,13 +102,14 @@ async fn a_suspended_instance_answers_like_none() {
 /// run deletes the rest, and nothing of another instance.
 #[tokio::test]
 async fn an_interrupted_deletion_is_resumed() {
+    let _sdk = over_sdk();
     let mut interrupted = 0;
     for spared in 0.. {
         let world = world().await;
         let (own, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
         let kept = items(&world, OTHER).await;
         let plan = behind("TransactWriteItems", Fault::FailedBefore, spared);
-        let broken = Operator::new(&world.store.clone().with_faults(plan), name(ACME));
+        let broken = Operator::new(&world.faulty(plan), name(ACME));
         let broke = broken.delete_instance(true, &|_| ()).await.is_err();
         let list = async |wallet, i| {
             world

@@ -16,6 +16,7 @@ mod capacity;
 mod ceilings;
 mod compression;
 mod concurrency;
+mod conformance;
 mod delete_leads;
 mod delete_leads_id;
 mod directory;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use dynamodb::faults::FaultPlan;
 use serde_json::{Value, json};
-use shared::store::testing::faults::FaultPlan;
 use shared::store::{Meter, Store};
 use tests::bookings::{add_meetings, meeting, open_calendars};
 use tests::raw::RawTable;
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
-use tests::world::Answer;
+use tests::world::{Answer, over_sdk};
 use tests::{Wallet, World, people};
 
 /// The lead's last activity in its opportunity, and the number of calls of the request.
@@ -155,6 +155,7 @@ async fn a_backlog_of_stale_markers_costs_a_page_little() {
 /// Leads are refreshed in parallel, and no instance exceeds its share of a round.
 #[tokio::test]
 async fn each_instance_has_its_share_of_a_round() {
+    let _sdk = over_sdk();
     let (world, table, _) = open().await;
     people::settle(&world.operator("other-shop")).await;
     let notice = |instance: &str, lead: u64| {
@@ -194,12 +195,13 @@ fn slow(world: &World) -> Store {
         }
         None
     });
-    world.store.clone().with_faults(slow)
+    world.faulty(slow)
 }
 
 /// C-87: a round begins at a random instance, so that none is always among the last.
 #[tokio::test]
 async fn a_round_begins_at_a_random_instance() {
+    let _sdk = over_sdk();
     let (world, table, _) = open().await;
     let names: Vec<_> = (10..50).map(|at| format!("shop{at}")).collect();
     for name in &names {

@@ -4,12 +4,14 @@ use operator::kinds::Tickets;
 use operator::{Operator, Outcome};
 use serde_json::{Value, json};
 use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown, shown_file, ticket};
+use tests::world::over_sdk;
 use tests::{ACME, Answer, NOW, Wallet, World};
 
 use crate::faults::held::Held;
 
 /// Ticket 501 of lead 1001 with some files.
 async fn stocked(files: u64) -> World {
+    let _sdk = over_sdk();
     let world = World::new().await;
     let operator = world.operator(ACME);
     add_tickets(&operator, [ticket(&Value::Null)]).await;
@@ -201,6 +203,7 @@ async fn concurrent_changes_are_kept() {
 /// Ticket and list are read side by side. A file that comes after the list and before the ticket was read moves too.
 #[tokio::test]
 async fn a_list_older_than_the_ticket_is_not_trusted() {
+    let _sdk = over_sdk();
     for files in [0, 3] {
         let world = stocked(files).await;
         let admin = world.known(7).await;

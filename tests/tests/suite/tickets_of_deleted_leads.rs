@@ -1,10 +1,11 @@
 //! Tickets of a deleted lead (C-24): tickets and files remain, without personal data.
 
+use dynamodb::faults::Fault;
 use operator::kinds::{Files, Tickets};
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use shared::ticket::{Ticket, TicketFile};
 use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown_file, ticket};
+use tests::world::over_sdk;
 use tests::{Wallet, World};
 
 use crate::faults::behind;
@@ -130,12 +131,13 @@ async fn a_file_added_before_the_erasure_is_consistent() {
 
 #[tokio::test]
 async fn an_interrupted_erasure_is_completed() {
+    let _sdk = over_sdk();
     // 121 tickets are written, then 122 files.
     for done in [0, 1, 100, 121, 122, 240] {
         let (world, admin) = world().await;
         delete(&world, &admin).await;
         let plan = behind("TransactWriteItems", Fault::FailedBefore, done);
-        let ended = world.store.clone().with_faults(plan).refresh_copies().await;
+        let ended = world.faulty(plan).refresh_copies().await;
         assert!(ended.is_err(), "{done}");
         is_shown(&world, &admin).await;
         world

@@ -5,14 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::routing::get;
-use funil::engine::Engine;
+use dynamodb::faults::Fault;
 use serde_json::{Value, json};
 use shared::environment::Environment;
 use shared::http::{ErrorFormat, RouteGroup};
-use shared::store::testing::faults::Fault;
 use shared::telemetry::{self, JsonSubscriber};
 use tests::people::settle;
-use tests::world::at;
+use tests::world::{at, over_sdk};
 use tests::{ACME, Answer, NOW, World, template};
 use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
@@ -209,8 +208,9 @@ async fn rejected_input_is_not_logged() {
 /// All lines of a request contain its id, and that of its invocation.
 #[tokio::test]
 async fn lines_contain_request_and_invocation_ids() {
+    let _sdk = over_sdk();
     // The SDK logs a failure without a connection as an error of its own.
-    let world = World::on(Engine::temporary().expect("an engine starts")).await;
+    let world = World::own().await;
     settle(&world.operator(ACME)).await;
     let wallet = world.wallet(7).await;
     let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use dynamodb::faults::Fault;
 use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::jobs::webhook_client::WebhookClient;
 use shared::store::Store;
-use shared::store::testing::faults::Fault;
+use tests::world::over_sdk;
 use tests::{ACME, World};
 
 use crate::emf::metrics;
@@ -97,10 +98,11 @@ async fn batches_log_one_line_with_metrics() {
 
 #[tokio::test]
 async fn failed_batches_are_reported() {
+    let _sdk = over_sdk();
     let world = called().await;
     let written = info();
     let broken = |operation: &str| (operation == "TransactWriteItems").then_some(Fault::FailedBefore);
-    let failed = bring(&world.store.clone().with_faults(Arc::new(broken))).await;
+    let failed = bring(&world.faulty(Arc::new(broken))).await;
     assert_eq!(
         failed,
         json!({ "batchItemFailures": [{ "itemIdentifier": "111" }] })
@@ -181,12 +183,10 @@ async fn rounds_report_pending_erasures() {
 
 #[tokio::test]
 async fn failed_rounds_are_reported() {
+    let _sdk = over_sdk();
     let world = called().await;
     let written = info();
-    let store = world
-        .store
-        .clone()
-        .with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
+    let store = world.faulty(Arc::new(|_| Some(Fault::FailedBefore)));
     assert!(maintenance::round(&store, &nobody()).await.is_err());
     let line = written.take().pop().expect("a line");
     assert_eq!((&line["target"], &line["failed"]), (&json!("round"), &json!(2)));

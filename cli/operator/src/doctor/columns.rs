@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::check::Check;
 use super::kind::{FunnelColumn, KindRef};
 use super::{Doctor, Result};
@@ -14,7 +12,7 @@ use table::item;
 use table::{Key, StoreError, key_of};
 
 /// The columns of all funnels, as they were when the doctor began.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Columns(BTreeMap<FunnelId, BTreeSet<ColumnId>>);
 
 impl Columns {

@@ -10,8 +10,7 @@ use table::Transaction;
 impl Doctor<'_> {
     /// Reports unreadable items of departments and groups. An import replaces them.
     pub(super) async fn report_unreadable_details(&mut self) -> Result<()> {
-        let stored = self.operator.stored_directory().await?;
-        for (key, cause) in self.operator.stored_details(&stored).await?.unreadable {
+        for (key, cause) in self.operator.stored_details().await?.unreadable {
             self.report(key, cause, false);
         }
         Ok(())
@@ -21,18 +20,14 @@ impl Doctor<'_> {
 /// Reports departments and groups that only the head or only an item contains. Adds the missing ones: to the head in
 /// `stored`, which the caller then writes in `fix`, and to the items, by writes added to `fix`. The caller's write
 /// requires an unchanged version of the head. Every write of an item changes that version, so `fix` fails if another
-/// process wrote items meanwhile. Does nothing in a former format, in which the head contains everything.
+/// process wrote items meanwhile.
 pub(super) async fn compare(
     operator: &Operator,
     stored: &mut StoredDirectory,
     findings: &mut Vec<Finding>,
     fix: &mut Transaction,
 ) -> Result<(), OperatorError> {
-    let is_former_format = stored.details.is_some();
-    if is_former_format {
-        return Ok(());
-    }
-    let (items, keys) = (operator.stored_details(stored).await?, operator.keys());
+    let (items, keys) = (operator.stored_details().await?, operator.keys());
     let findings_count = findings.len();
     let head = &mut stored.directory;
     // The departments and groups of the items and of the head. Those without an item get their id as the name.

@@ -1,15 +1,14 @@
 //! Copies in the directory: users' memberships, names and departments, and the events that active automations wait for.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 
 use super::check::{Check, Finding, Inconsistency};
 use super::{Doctor, Result, details};
 use crate::Operator;
-use crate::user_lists::{UserLists, differences};
+use crate::user_lists::UserLists;
 use shared::directory::DirectoryHead;
 use shared::store::unscoped::automations;
-use shared::store::unscoped::directory::{StoredDirectory, decode_raw};
+use shared::store::unscoped::directory::decode_raw;
 use table::item::Item;
 use table::{StoreError, Transaction};
 
@@ -63,20 +62,13 @@ async fn check(operator: &Operator, item: &Item, repair: bool, has_more: &Cell<b
         Err(error) => return Err(error.into()),
     };
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
-    let mut more = false;
     let max_items = if repair { BATCH } else { usize::MAX };
-    if stored.standings.is_some() {
-        expected
-            .compare_first(operator, &stored, &mut findings, &mut fix)
-            .await?;
-    } else {
-        more = expected
-            .compare_lists(operator, max_items, &mut findings, &mut fix)
-            .await?;
-    }
+    let mut more = expected
+        .compare_lists(operator, max_items, &mut findings, &mut fix)
+        .await?;
     let mut right = stored;
     // A repair of the lists leaves the items of departments and groups to the next transaction, whose size is limited.
-    if repair && right.details.is_none() && !fix.is_empty() {
+    if repair && !fix.is_empty() {
         more = true;
     } else {
         details::compare(operator, &mut right, &mut findings, &mut fix).await?;
@@ -89,7 +81,6 @@ async fn check(operator: &Operator, item: &Item, repair: bool, has_more: &Cell<b
     }
     right.directory.triggers = expected.automations.triggers;
     right.directory.events = expected.automations.events;
-    right.standings = right.standings.map(|_| expected.lists.standings);
     operator.put_next(&mut fix, right);
     let fix = Some(fix);
     Ok(Check::Inconsistency(Inconsistency { findings, fix }))
@@ -144,26 +135,5 @@ impl Expected {
             differing.fix(fix);
         }
         Ok(more)
-    }
-
-    /// Compares the memberships and names of the first format.
-    async fn compare_first(
-        &self,
-        operator: &Operator,
-        stored: &StoredDirectory,
-        findings: &mut Vec<Finding>,
-        fix: &mut Transaction,
-    ) -> Result<(), StoreError> {
-        let right = self.lists.names.values().flatten();
-        let right: BTreeMap<_, _> = right.map(|(id, name)| (id.to_string(), name.clone())).collect();
-        let standings = stored.standings.clone().unwrap_or_default();
-        let standings = differences("membership", &self.lists.standings, &standings);
-        let names = differences("name", &right, &operator.first_names().await?);
-        let keys = operator.keys();
-        for (key, reasons) in [(keys.directory(), standings), (keys.names(), names)] {
-            findings.extend(reasons.into_iter().map(|reason| (key.to_string(), reason)));
-        }
-        operator.put_first_names(fix, &right);
-        Ok(())
     }
 }

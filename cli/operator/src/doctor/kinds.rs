@@ -17,7 +17,7 @@ use shared::store::unscoped::key::{self, Counter, Keys};
 use shared::store::unscoped::lead_list;
 use shared::store::unscoped::leads::{self, LeadRecord};
 use shared::store::unscoped::meetings::MeetingRecord;
-use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
+use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot, entry};
 use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
 use table::item::{self, Item};
 use table::{Condition, Key, StoreError};
@@ -38,8 +38,8 @@ pub const KINDS: [KindRef; 8] = [
 pub enum DerivedFrom {
     /// Many records of a kind: it is a total.
     Many(KindRef),
-    /// One record of a kind, at one of these keys, which need not exist. Without keys, no record can have such an item.
-    One(KindRef, Vec<Key>),
+    /// One record of a kind, at this key, which need not exist. Without a key, no record can have such an item.
+    One(KindRef, Option<Key>),
 }
 
 /// The kind and key of the record that an item is derived from; `None` if the item is not derived. The item's key
@@ -51,10 +51,7 @@ pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
         key::Origin::OpportunityTotal => return Some(DerivedFrom::Many(&CheckedOpportunities)),
         key::Origin::MeetingTotal => return Some(DerivedFrom::Many(&CheckedMeetings)),
         key::Origin::Lead(id) => (&CheckedLeads, id.map(|id| keys.lead(id))),
-        key::Origin::Event => {
-            let places = call_of(item).map(|id| keys.call_places(id).to_vec());
-            return Some(DerivedFrom::One(&CheckedCalls, places.unwrap_or_default()));
-        }
+        key::Origin::Event => (&CheckedCalls, call_of(item).map(|id| keys.call(id))),
         key::Origin::Opportunity(id) => (&CheckedOpportunities, id.map(|id| keys.opportunity(id))),
         key::Origin::CalendarLink => (
             &CheckedCalendars,
@@ -65,7 +62,7 @@ pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
         key::Origin::Ticket(id) => (&CheckedTickets, id.map(|id| keys.ticket(id))),
         key::Origin::File => (&CheckedFiles, keys.listed_file(key).map(|name| keys.file(&name))),
     };
-    Some(DerivedFrom::One(kind, record.into_iter().collect()))
+    Some(DerivedFrom::One(kind, record))
 }
 
 /// The call of an event.
@@ -206,6 +203,10 @@ impl CheckedKind for CheckedOpportunities {
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
         OpportunityRecord::decode(record)?.derived_as_read(keys)
+    }
+
+    fn agrees(&self, derived: &Item, stored: &Item) -> bool {
+        derived.is_empty() || entry::known(stored).as_ref() == Some(derived)
     }
 
     fn column(&self, record: &Item) -> Result<Option<FunnelColumn>, StoreError> {

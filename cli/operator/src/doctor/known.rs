@@ -2,7 +2,6 @@
 //! without reading items or records again.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
-use std::io::{self, Write};
 
 use table::item::Item;
 use table::{AttributeValue, Key};
@@ -51,21 +50,6 @@ impl DerivedItems {
             [high, low, kind | (content & CONTENT)]
         }));
         true
-    }
-
-    /// Writes all notes.
-    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut words = self.0.iter().flatten();
-        words.try_for_each(|word| out.write_all(&word.to_le_bytes()))
-    }
-
-    /// Replaces the notes by written ones.
-    pub fn read(&mut self, bytes: &[u8]) {
-        let (words, _) = bytes.as_chunks::<4>();
-        let (notes, _) = words.as_chunks::<3>();
-        self.0.clear();
-        self.0
-            .extend(notes.iter().map(|note| note.map(u32::from_le_bytes)));
     }
 
     /// Sorts the notes. [`find`](Self::find) and [`is_missed`](Self::is_missed) require it.

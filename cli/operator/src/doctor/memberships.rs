@@ -21,15 +21,10 @@ use table::{Condition, Key, StoreError, Transaction};
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
-    /// Compares the memberships in valid credentials with the users' records, and reports or repairs differences. Does
-    /// nothing in the first format: there the directory has the memberships (`standings`), and credentials have none.
+    /// Compares the memberships in valid credentials with the users' records, and reports or repairs differences.
     pub(super) async fn check_memberships(&mut self) -> Result<()> {
         let operator = self.operator;
         let stored = operator.stored_directory().await?;
-        let is_first_format = stored.standings.is_some();
-        if is_first_format {
-            return Ok(());
-        }
         let mut keyring = Keyring::default();
         keyring.load(operator, stored.version).await?;
         // The user of each credential, and the key of the item with its membership.

@@ -17,7 +17,6 @@ mod counters;
 mod credentials;
 mod details;
 mod directory;
-mod extent;
 mod kind;
 mod kinds;
 mod known;
@@ -29,22 +28,16 @@ mod quarantine;
 mod ranks;
 mod records;
 mod reports;
-mod resume;
 mod tally;
 mod totals;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::pages::RecordPages;
 use super::{Operator, OperatorError};
-use extent::Extent;
-use resume::Position;
-pub use resume::ResumeFile;
-use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
 use table::{Key, KeyRange, StoreError};
 
@@ -55,32 +48,19 @@ const MAX_LISTED: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Diagnosis {
     /// The number of checked records and items of each sort.
-    pub checked: BTreeMap<Cow<'static, str>, u64>,
+    pub checked: BTreeMap<&'static str, u64>,
     /// Differences from the records, at most a thousand.
     pub differences: Vec<Difference>,
     /// The number of further differences.
     #[serde(rename = "differencesMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
-    /// The format of a table before `funil migrate`. A repair writes that format.
-    #[serde(rename = "formerFormat", skip_serializing_if = "Option::is_none")]
-    pub former_format: Option<Format>,
     /// The number of differences that remain, listed or not.
     #[serde(skip)]
     pub remaining: u64,
 }
 
-impl Diagnosis {
-    /// A diagnosis without differences.
-    fn of(former_format: Option<Format>) -> Self {
-        Self {
-            former_format,
-            ..Self::default()
-        }
-    }
-}
-
 /// An item that differs from the records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Its key, or a name of several items.
     pub item: String,
@@ -95,10 +75,8 @@ pub struct Difference {
 pub struct Progress {
     /// The sort of records or items.
     pub stage: &'static str,
-    /// The work that is done.
+    /// The number of them that were checked.
     pub done: u64,
-    /// All work, in the same unit.
-    pub total: u64,
 }
 
 type Result<T, E = OperatorError> = std::result::Result<T, E>;
@@ -113,24 +91,12 @@ struct Doctor<'a> {
     largest_numbers: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
-    /// The names of the kinds with totals in a former form.
-    kinds_with_former_totals: BTreeSet<&'static str>,
-    /// Whether new look-ups of leads may be missing, because the table has a former format. A repair adds them.
-    can_lack_look_ups: bool,
-    /// Whether all daily counts of boards contain cents.
-    has_day_values: bool,
-    extent: Extent,
     /// The derived items of the records that were read.
     known: known::DerivedItems,
     /// The counts of the kinds whose records were read, in the order of [`kinds::KINDS`].
     first_counts: Vec<tally::Recount>,
     /// The partitions of totals that the scan found.
     total_partitions: orphans::TotalPartitions,
-    /// The next work.
-    position: Position,
-    resume_file: Option<&'a ResumeFile>,
-    /// Unix second of the last write of the file.
-    last_saved: i64,
 }
 
 impl Operator {
@@ -144,42 +110,17 @@ impl Operator {
         repair: bool,
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Diagnosis, OperatorError> {
-        self.resumable_doctor(repair, watch, None).await
-    }
-
-    /// As [`doctor`](Self::doctor), with its progress in a file. If the file exists, goes on from there.
-    ///
-    /// # Errors
-    /// As [`doctor`](Self::doctor), [`OperatorError::Progress`] if the file cannot be read or written, and
-    /// [`OperatorError::Stopped`] if the run was stopped.
-    pub async fn resumable_doctor(
-        &self,
-        repair: bool,
-        watch: &(dyn Fn(Progress) + Sync),
-        resume_file: Option<&ResumeFile>,
-    ) -> Result<Diagnosis, OperatorError> {
-        self.reader().learn_format().await?;
-        let diagnosis = Diagnosis::of(self.former_format().await?);
-        let former = diagnosis.former_format;
         let mut doctor = Doctor {
             operator: self,
             repair,
             watch,
-            diagnosis,
+            diagnosis: Diagnosis::default(),
             largest_numbers: counters::Largest::default(),
             columns: columns::Columns::default(),
-            kinds_with_former_totals: BTreeSet::new(),
-            can_lack_look_ups: !repair && former.is_some_and(|former| former < Format::UNLINKED),
-            has_day_values: self.reader().known_format().has(Format::DAY_VALUES),
-            extent: self.extent().await?,
             known: known::DerivedItems::default(),
             first_counts: Vec::new(),
             total_partitions: orphans::TotalPartitions::new(),
-            position: Position::Start,
-            resume_file,
-            last_saved: self.now().unix_seconds(),
         };
-        doctor.resume()?;
         doctor.check_small_kinds().await?;
         doctor.check_records_and_totals().await?;
         doctor.check_ranks().await?;
@@ -189,64 +130,35 @@ impl Operator {
         if repair {
             doctor.refresh_copies().await?;
         }
-        doctor.delete_resume_file()?;
         Ok(doctor.diagnosis)
     }
 }
 
-impl Operator {
-    /// The table's format if it is a former one.
-    async fn former_format(&self) -> Result<Option<Format>, StoreError> {
-        let found = found_format(self.reads()).await?.map(|found| found.format);
-        Ok(found.filter(|found| *found < Format::CURRENT))
-    }
-}
-
 impl Doctor<'_> {
-    /// Checks the directory and the kinds with few records, unless an earlier run did.
+    /// Checks the directory and the kinds with few records.
     async fn check_small_kinds(&mut self) -> Result<()> {
-        if self.position != Position::Start {
-            return Ok(());
-        }
         self.check_directory().await?;
         self.check_credentials().await?;
         self.check_memberships().await?;
         self.read_columns().await?;
-        self.check_other_records().await?;
-        self.advance_to(Position::Records(0, None))
+        self.check_other_records().await
     }
 
     /// Compares the records with their derived items in both directions, then with the numbers and totals.
     async fn check_records_and_totals(&mut self) -> Result<()> {
-        // Each step advances the position, from which a stopped run resumes.
-        while let Position::Records(index, after) = self.position.clone() {
-            match kinds::KINDS.get(index) {
-                Some(kind) => self.check_kind(index, *kind, after).await?,
-                None => self.advance_to(Position::Scan(None))?,
-            }
+        for (index, kind) in kinds::KINDS.into_iter().enumerate() {
+            self.check_kind(index, kind).await?;
         }
-        if let Position::Scan(after) = self.position.clone() {
-            self.check_orphans(after.map(|(pk, sk)| Key::new(pk, sk))).await?;
-            for (index, kind) in kinds::KINDS.into_iter().enumerate() {
-                self.check_unseen(index, kind).await?;
-            }
-            self.check_counters().await?;
-            self.advance_to(Position::Totals(0))?;
+        self.check_orphans().await?;
+        for (index, kind) in kinds::KINDS.into_iter().enumerate() {
+            self.check_unseen(index, kind).await?;
         }
+        self.check_counters().await?;
         // After the counters, because a count depends on the numbers of the records (see `totals`).
-        while let Position::Totals(index) = self.position {
-            let Some(kind) = kinds::KINDS.get(index) else {
-                return self.advance_to(Position::Rest);
-            };
-            if !self.kinds_with_former_totals.contains(kind.name()) {
-                let partitions = self
-                    .total_partitions
-                    .get(kind.name())
-                    .cloned()
-                    .unwrap_or_default();
-                self.check_totals(index, *kind, &partitions).await?;
-            }
-            self.advance_to(Position::Totals(index + 1))?;
+        let counts = std::mem::take(&mut self.first_counts);
+        for (kind, count) in kinds::KINDS.into_iter().zip(counts) {
+            let partitions = self.total_partitions.remove(kind.name()).unwrap_or_default();
+            self.check_totals(kind, &partitions, count).await?;
         }
         Ok(())
     }
@@ -272,15 +184,14 @@ impl Doctor<'_> {
 
     /// Counts checked records or items.
     fn count_checked(&mut self, stage: &'static str, count: usize) {
-        *self.diagnosis.checked.entry(stage.into()).or_default() += count as u64;
+        *self.diagnosis.checked.entry(stage).or_default() += count as u64;
         self.report_progress(stage);
     }
 
     /// Reports progress.
     fn report_progress(&self, stage: &'static str) {
-        let Extent { done, .. } = self.extent;
-        let total = self.extent.total();
-        (self.watch)(Progress { stage, done, total });
+        let done = self.diagnosis.checked.get(stage).copied().unwrap_or_default();
+        (self.watch)(Progress { stage, done });
     }
 
     /// Whether an item is among the listed differences.

@@ -93,7 +93,7 @@ impl Doctor<'_> {
         .await
     }
 
-    /// Whether a marker is too old. A marker without a time is from an earlier version.
+    /// Whether a marker is too old.
     fn is_old(&self, item: &Item) -> bool {
         let now = u64::try_from(self.operator.now().unix_seconds()).unwrap_or(0);
         let raised = item::number("notice", item, MARKED_AT).unwrap_or(0);

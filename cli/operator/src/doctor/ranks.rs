@@ -31,7 +31,7 @@ impl Doctor<'_> {
         for list in lists {
             self.check_list_ranks(list).await?;
         }
-        if self.repair && self.operator.counts_leads() {
+        if self.repair {
             self.operator.count_lead_ranks().await?;
         }
         Ok(())

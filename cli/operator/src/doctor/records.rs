@@ -10,13 +10,11 @@ use futures_util::future::join;
 
 use super::check::{Check, Inconsistency};
 use super::kind::KindRef;
-use super::resume::Position;
 use super::tally::Recount;
 use super::{Doctor, Result};
 use crate::Operator;
 use crate::pages::RecordPages;
 use shared::store::unscoped::derived::Derived;
-use shared::store::unscoped::key;
 use table::item::Item;
 use table::{Condition, Key, KeyRange, Transaction, key_of};
 
@@ -24,44 +22,27 @@ use table::{Condition, Key, KeyRange, Transaction, key_of};
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
-    /// Checks the records of kind number `index` that follow the sort key `after`, and every item derived from them,
-    /// and counts their classes.
-    pub(super) async fn check_kind(
-        &mut self,
-        index: usize,
-        kind: KindRef,
-        after: Option<String>,
-    ) -> Result<()> {
-        // A resumed run already has the count of its kind.
-        if self.first_counts.len() <= index {
-            self.first_counts.push(Recount::default());
-        }
-        let mut pages = self.record_pages(kind, after.as_ref());
+    /// Checks the records of kind number `index` and every item derived from them, and counts their classes.
+    pub(super) async fn check_kind(&mut self, index: usize, kind: KindRef) -> Result<()> {
+        self.first_counts.push(Recount::default());
+        let mut pages = self.record_pages(kind);
         let mut page = pages.next().await?;
         while let Some(records) = page {
-            let last = records.last().map(key_of).transpose()?;
             // The next page is read while this one is checked.
             let checked = self.check_page(index, kind, &records);
             let (next, checked) = join(pages.next(), checked).await;
             checked?;
-            if let Some(last) = last {
-                self.advance_to(Position::Records(index, Some(last.sk)))?;
-            }
             page = next?;
         }
-        self.extent.end(kind);
-        self.advance_to(Position::Records(index + 1, None))
+        Ok(())
     }
 
-    fn record_pages(&self, kind: KindRef, after: Option<&String>) -> RecordPages<Item> {
-        self.pages_of(KeyRange::of_each(kind.records(self.operator.keys()), after, None))
+    fn record_pages(&self, kind: KindRef) -> RecordPages<Item> {
+        self.pages_of(KeyRange::of_each(kind.records(self.operator.keys()), None, None))
     }
 
     async fn check_page(&mut self, index: usize, kind: KindRef, records: &[Item]) -> Result<()> {
         for records in records.chunks(BATCH) {
-            if let Some(last) = records.last() {
-                self.extent.reach(kind, &key_of(last)?);
-            }
             self.count_checked(kind.plural(), records.len());
             self.check_batch(index, kind, records).await?;
         }
@@ -117,18 +98,13 @@ impl Doctor<'_> {
 
     /// Gets the derived items of records by key, and checks records with a difference.
     async fn compare_by_key(&mut self, kind: KindRef, records: &[(Key, Derived)]) -> Result<()> {
-        let (operator, can_lack_look_ups) = (self.operator, self.can_lack_look_ups);
+        let operator = self.operator;
         let derived = records.iter().flat_map(|(_, derived)| derived.items.keys());
         let stored = operator.reads().get_many(derived.cloned()).await?;
         for (key, derived) in records {
-            if differences(kind, can_lack_look_ups, derived, &stored)
-                .next()
-                .is_some()
-            {
-                self.recheck(key, key, async |record| {
-                    check(operator, kind, can_lack_look_ups, key, record).await
-                })
-                .await?;
+            if differences(kind, derived, &stored).next().is_some() {
+                self.recheck(key, key, async |record| check(operator, kind, key, record).await)
+                    .await?;
             }
         }
         Ok(())
@@ -140,7 +116,7 @@ impl Doctor<'_> {
             return Ok(());
         }
         let keys = self.operator.keys();
-        let mut pages = self.record_pages(kind, None);
+        let mut pages = self.record_pages(kind);
         while let Some(page) = pages.next().await? {
             self.report_progress(kind.plural());
             for records in page.chunks(BATCH) {
@@ -170,36 +146,25 @@ fn content_digest(kind: KindRef, derived: &Item) -> u32 {
     kind.content_digest(derived).unwrap_or_default()
 }
 
-/// The derived items that are missing or wrong: key, right item and stored item. `can_lack_look_ups` excuses missing
-/// ones that a former format lacks.
+/// The derived items that are missing or wrong: key, right item and stored item.
 fn differences<'a>(
     kind: KindRef,
-    can_lack_look_ups: bool,
     derived: &'a Derived,
     stored: &'a HashMap<Key, Item>,
 ) -> impl Iterator<Item = (&'a Key, &'a Item, Option<&'a Item>)> {
     let pairs = derived.items.iter();
     let pairs = pairs.map(|(key, item)| (key, item, stored.get(key)));
-    pairs.filter(move |(key, right, stored)| match stored {
-        Some(stored) => !kind.agrees(right, stored),
-        None => !(can_lack_look_ups && key::is_new_look_up(key)),
-    })
+    pairs.filter(move |(_, right, stored)| stored.is_none_or(|stored| !kind.agrees(right, stored)))
 }
 
 /// Compares the stored derived items with their record. Every write that changes them changes the record in the same
 /// transaction. So a repair is right as long as the record is unchanged.
-async fn check(
-    operator: &Operator,
-    kind: KindRef,
-    can_lack_look_ups: bool,
-    key: &Key,
-    record: &Item,
-) -> Result<Check> {
+async fn check(operator: &Operator, kind: KindRef, key: &Key, record: &Item) -> Result<Check> {
     let derived = kind.derived(operator.keys(), record)?;
     let stored = operator.reads().get_many(derived.items.keys().cloned()).await?;
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
     let mut is_lost = false;
-    for (at, item, found) in differences(kind, can_lack_look_ups, &derived, &stored) {
+    for (at, item, found) in differences(kind, &derived, &stored) {
         let fault = found.map_or("is missing: ", |_| "is not what is derived: ");
         findings.push((at.to_string(), format!("{fault}{} has it", kind.label(key))));
         is_lost |= !kind.can_restore(item);

@@ -1,7 +1,5 @@
 //! Counting records by class in bounded memory.
 
-pub mod saved;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use shared::store::unscoped::derived::{Contribution, Derived, is_number, numbers};
@@ -159,21 +157,11 @@ impl Class {
     /// The difference of a total from the class; `None` if there is none. A class without records needs no total, and
     /// its description is not compared.
     pub fn fault(&self, total: Option<&Item>) -> Option<String> {
-        self.fault_of(total, |_| true)
-    }
-
-    /// As [`fault`](Self::fault), without sums of cents, which a daily count lacks before format 5.
-    pub fn fault_without_cents(&self, total: Option<&Item>) -> Option<String> {
-        self.fault_of(total, |name| name.starts_with('n'))
-    }
-
-    fn fault_of(&self, total: Option<&Item>, is_compared: impl Fn(&str) -> bool) -> Option<String> {
         let Some(total) = total else {
             return (self.members > 0).then(|| format!("is missing: there are {}", self.members));
         };
         let stored = total.keys().filter(|name| is_number(name));
-        let names = self.sums.keys().chain(stored);
-        let names: BTreeSet<_> = names.filter(|name| is_compared(name)).collect();
+        let names: BTreeSet<_> = self.sums.keys().chain(stored).collect();
         let faults = names.into_iter().filter_map(|name| self.miscount(name, total));
         let mut faults: Vec<_> = faults.collect();
         let mut described = total.clone();

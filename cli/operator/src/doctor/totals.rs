@@ -31,7 +31,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
 use super::kind::KindRef;
-use super::resume::Position;
 use super::tally::{Class, Recount, add_shard};
 use super::{Doctor, Result};
 use shared::store::unscoped::key::{self, Origin};
@@ -47,15 +46,10 @@ impl Doctor<'_> {
     /// Compares the totals of a kind with a first count, and counts the differing ones exactly.
     pub(super) async fn check_totals(
         &mut self,
-        index: usize,
         kind: KindRef,
         partitions: &BTreeSet<String>,
+        mut tally: Recount,
     ) -> Result<()> {
-        let mut tally = self
-            .first_counts
-            .get_mut(index)
-            .map(std::mem::take)
-            .unwrap_or_default();
         loop {
             if tally.unreadable {
                 // A kind without totals needs no count.
@@ -70,20 +64,7 @@ impl Doctor<'_> {
                 return Ok(());
             };
             tally = self.count_records(kind, None, None, next).await?;
-            tally = self.save_next_pass(index, tally)?;
         }
-    }
-
-    /// Lets a later run resume with the count of the next pass, and returns that count. The file of the progress
-    /// contains only the counts in `first_counts`, so the count is there while the file may be written.
-    fn save_next_pass(&mut self, index: usize, count: Recount) -> Result<Recount> {
-        let Some(saved) = self.first_counts.get_mut(index) else {
-            return Ok(count);
-        };
-        *saved = count;
-        self.advance_to(Position::Totals(index))?;
-        let count = self.first_counts.get_mut(index).map(std::mem::take);
-        Ok(count.unwrap_or_default())
     }
 
     /// The keys of the totals that differ from the count, or that it has and the table lacks. During live writes most
@@ -107,7 +88,7 @@ impl Doctor<'_> {
                         continue;
                     }
                     let class = tally.classes.remove(&key).unwrap_or_default();
-                    if tally.covers(&key) && self.fault(&key, &class, Some(&total)).is_some() {
+                    if tally.covers(&key) && class.fault(Some(&total)).is_some() {
                         suspects.insert(key, (class, total));
                     }
                 }
@@ -120,20 +101,12 @@ impl Doctor<'_> {
                 .remove(&whole)
                 .unwrap_or_else(|| (tally.classes.remove(&whole).unwrap_or_default(), Item::new()));
             add_shard(&mut total, shards);
-            if self.fault(&whole, &class, Some(&total)).is_some() {
+            if class.fault(Some(&total)).is_some() {
                 suspects.insert(whole, (class, total));
             }
         }
         let missing = std::mem::take(&mut tally.classes).into_keys();
         Ok(suspects.into_keys().chain(missing).collect())
-    }
-
-    /// The difference of a total from its class. Daily counts may lack cents until a migration is complete.
-    fn fault(&self, key: &Key, class: &Class, total: Option<&Item>) -> Option<String> {
-        if !self.has_day_values && self.operator.keys().is_day_count(key) {
-            return class.fault_without_cents(total);
-        }
-        class.fault(total)
     }
 
     /// Counts the classes of the totals `open` as the module's comment describes, and reports or repairs the totals
@@ -219,7 +192,7 @@ impl Doctor<'_> {
         sum_of_versions: u64,
     ) -> Result<bool> {
         let whole = total.whole.as_ref();
-        let Some(fault) = self.fault(key, class, whole) else {
+        let Some(fault) = class.fault(whole) else {
             return Ok(true);
         };
         if self.repair {

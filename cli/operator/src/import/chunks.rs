@@ -4,8 +4,7 @@ use std::borrow::Borrow as _;
 
 use indicatif::ProgressBar;
 use shared::ids::CallId;
-use shared::store::StoreError;
-use table::{MAX_EMBEDDED_WRITES, MAX_WRITES};
+use table::MAX_WRITES;
 
 use super::ImportError;
 use super::plan::ImportPlan;
@@ -18,8 +17,7 @@ use crate::{Operator, Outcome, progress};
 
 /// Maximum bytes of lines in a chunk, except for its last line.
 const CHUNK_BYTES: usize = 4_000_000;
-/// Minimum lines of a long import. A long import uses larger transactions if the table permits them, and writes
-/// chunks concurrently.
+/// Minimum lines of a long import.
 const LONG_IMPORT: u64 = 1000;
 
 /// Lines of one kind, with their numbers.
@@ -38,41 +36,29 @@ pub struct ChunkPlan {
 }
 
 impl ChunkPlan {
-    const SHORT: Self = Self {
-        max_writes: MAX_WRITES,
-        lines: 200,
-        concurrency: 1,
-    };
-    const ON_DYNAMODB: Self = Self {
-        concurrency: 4,
-        ..Self::SHORT
-    };
-    /// Further chunks are prepared while the engine executes the transaction of one.
-    const ON_ENGINE_IN_PROCESS: Self = Self {
-        max_writes: MAX_EMBEDDED_WRITES,
-        lines: 350,
-        concurrency: 8,
-    };
-    /// Fewer and smaller chunks, because the service also parses each transaction, and a parsed one takes several times
-    /// the memory of its text.
-    const ON_ENGINE_BEHIND_PORT: Self = Self {
-        lines: 100,
-        concurrency: 2,
-        ..Self::ON_ENGINE_IN_PROCESS
-    };
-
-    /// The plan of an import with this number of lines. Asks the table for its maximum of writes if the import is long.
-    pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
-        let table = operator.table();
-        Ok(if lines < LONG_IMPORT {
-            Self::SHORT
-        } else if table.max_writes().await? == MAX_WRITES {
-            Self::ON_DYNAMODB
-        } else if table.is_embedded() {
-            Self::ON_ENGINE_IN_PROCESS
+    /// The plan of an import with this number of lines. A long one uses the largest transactions of the engine, and
+    /// prepares further chunks while one is written.
+    pub fn of_lines(operator: &Operator, lines: u64) -> Self {
+        let max_writes = operator.table().max_writes();
+        if lines < LONG_IMPORT {
+            Self {
+                max_writes: MAX_WRITES.min(max_writes),
+                lines: 200,
+                concurrency: 1,
+            }
+        } else if max_writes > MAX_WRITES {
+            Self {
+                max_writes,
+                lines: 350,
+                concurrency: 8,
+            }
         } else {
-            Self::ON_ENGINE_BEHIND_PORT
-        })
+            Self {
+                max_writes,
+                lines: 200,
+                concurrency: 4,
+            }
+        }
     }
 
     /// Maximum lines in a chunk of a kind.

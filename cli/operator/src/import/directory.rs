@@ -147,15 +147,15 @@ impl Import<'_> {
         for addition in lines.values() {
             addition.apply(&mut next);
         }
-        if has_room(&old, &next) {
+        if has_room(&next) {
             return;
         }
         // Applied again in the order of the lines, and without those for which there is no room.
-        let (mut next, reason) = (old.clone(), OperatorError::DirectoryFull.to_string());
+        let (mut next, reason) = (old, OperatorError::DirectoryFull.to_string());
         for (line, addition) in lines {
             let before = next.clone();
             addition.apply(&mut next);
-            if has_room(&old, &next) {
+            if has_room(&next) {
                 continue;
             }
             next = before;

@@ -94,7 +94,7 @@ pub async fn import_until(
     let total = plan.len();
     progress::working(bar, total);
     let directory = operator.lenient().directory().await?;
-    let chunks = ChunkPlan::of_lines(operator, total).await?;
+    let chunks = ChunkPlan::of_lines(operator, total);
     let mut import = Import {
         operator,
         source,
@@ -148,7 +148,7 @@ impl Import<'_> {
         self.import_kind::<LossReasons>().await?;
         self.import_kind::<Companies>().await?;
         self.import_kind::<Leads>().await?;
-        if self.plan.range(&[Kind::Leads]).is_some() && self.operator.counts_leads() {
+        if self.plan.range(&[Kind::Leads]).is_some() {
             self.operator.count_lead_ranks().await?;
         }
         self.import_kind::<Funnels>().await?;

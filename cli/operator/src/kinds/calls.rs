@@ -171,8 +171,8 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::Store`] if the table fails.
     pub async fn complete_calls(&self, calls: &[CallId]) -> Result<(), OperatorError> {
-        let places = calls.iter().flat_map(|call| self.keys().call_places(*call));
-        let items = self.reads().get_many(places).await?;
+        let keys = calls.iter().map(|call| self.keys().call(*call));
+        let items = self.reads().get_many(keys).await?;
         let records: Result<Vec<_>, _> = items.into_values().map(calls::decode_record).collect();
         let lacking = records?.into_iter();
         let lacking = lacking.filter(|record| record.call.lead.is_some() && record.event.is_none());
@@ -183,19 +183,13 @@ impl Operator {
 
     /// Decides calls, with new ids for the events that are created.
     async fn decide_calls(&self, lines: &[&CallLine], mode: Mode) -> Result<Vec<Decision>, OperatorError> {
-        // The format decides the key of a new call. Requests and imports must use one key, so that they exclude each
-        // other.
-        self.reader().learn_format().await?;
         let keys = self.keys();
         let leads = lines.iter().filter_map(|line| line.call.lead);
         // Before the first decision the import has checked the leads. A retry checks whether they were deleted since.
         let leads = leads.filter(|_| mode.is_retry).map(|lead| keys.lead(lead));
-        let places = lines.iter().flat_map(|line| keys.call_places(line.call.id));
-        let found = FoundItems::from(self.reads().get_many(places.chain(leads)).await?);
-        let stored = |line: &&CallLine| {
-            let (key, item) = calls::found(keys, line.call.id, |key| found.get(key));
-            Ok((key, record(item.cloned())?))
-        };
+        let calls = lines.iter().map(|line| keys.call(line.call.id));
+        let found = FoundItems::from(self.reads().get_many(calls.chain(leads)).await?);
+        let stored = |line: &&CallLine| record(found.get(&keys.call(line.call.id)).cloned());
         let records: Vec<_> = lines.iter().map(stored).collect::<Result<_, StoreError>>()?;
         let missing_lead = |line: &CallLine| {
             let lead = line.call.lead.filter(|_| mode.is_retry)?;
@@ -205,14 +199,14 @@ impl Operator {
             line.lacks_event(stored.as_ref()) && missing_lead(line).is_none()
         };
         let pairs = || lines.iter().zip(&records);
-        let lacking = pairs().filter(|(line, (_, stored))| needs_event(line, stored));
+        let lacking = pairs().filter(|(line, stored)| needs_event(line, stored));
         let mut new_ids = self.take_event_ids(lacking.count()).await?;
-        let decisions = pairs().map(|(line, (key, stored))| {
+        let decisions = pairs().map(|(line, stored)| {
             if let Some(skip) = missing_lead(line) {
                 return Err(skip);
             }
             let new_id = needs_event(line, stored).then(|| new_ids.pop()).flatten();
-            self.decide_call(line, (key, stored.as_ref()), new_id, mode)
+            self.decide_call(line, stored.as_ref(), new_id, mode)
         });
         Ok(decisions.collect())
     }
@@ -232,11 +226,11 @@ impl Operator {
             .ok_or(StoreError::Contention("numbering"))
     }
 
-    /// Decides a call. `stored` is the record at `key`, and `new_id` the id of an event that is created.
+    /// Decides a call. `stored` is the call's record, and `new_id` the id of an event that is created.
     fn decide_call(
         &self,
         line: &CallLine,
-        (key, stored): (&Key, Option<&CallRecord>),
+        stored: Option<&CallRecord>,
         new_id: Option<EventId>,
         mode: Mode,
     ) -> Decision {
@@ -253,15 +247,15 @@ impl Operator {
                 call.id
             )));
         }
-        Ok(self.replace_call(call, (key, stored), new_id, line.with_event)?)
+        Ok(self.replace_call(call, stored, new_id, line.with_event)?)
     }
 
-    /// The writes that replace the call at `key` and its event. The event keeps its id, or gets `new_id`. With
+    /// The writes that replace a call and its event. The event keeps its id, or gets `new_id`. With
     /// `has_event_line` an event that keeps its key is left to its own line.
     fn replace_call(
         &self,
         call: Call,
-        (key, stored): (&Key, Option<&CallRecord>),
+        stored: Option<&CallRecord>,
         new_id: Option<EventId>,
         has_event_line: bool,
     ) -> Result<Transaction, StoreError> {
@@ -293,7 +287,7 @@ impl Operator {
         }
         let condition = stored.map_or(Condition::Absent, same_event);
         let item = record.encode()?;
-        transaction.put(key.clone(), item, condition);
+        transaction.put(self.keys().call(record.call.id), item, condition);
         Ok(transaction)
     }
 

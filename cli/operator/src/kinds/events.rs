@@ -3,7 +3,7 @@
 use shared::call::CallEvent;
 use shared::ids::{CallId, EventId};
 use shared::phone::digits;
-use shared::store::unscoped::calls::{self, CallRecord};
+use shared::store::unscoped::calls::CallRecord;
 use table::item;
 use table::unknown::Raw;
 
@@ -65,7 +65,7 @@ impl ImportKind for Events {
 
 impl Decide for Events {
     fn reads(keys: Keys<'_>, event: &CallEvent, _mode: Mode) -> Vec<Key> {
-        keys.call_places(event.call).into()
+        vec![keys.call(event.call)]
     }
 
     /// The keys of the event, and of the event that the call has.
@@ -78,7 +78,7 @@ impl Decide for Events {
 
     fn decide(operator: &Operator, event: &CallEvent, found: &FoundItems, mode: Mode) -> Decision {
         let keys = operator.keys();
-        let (call, _) = calls::found(keys, event.call, |key| found.get(key));
+        let call = keys.call(event.call);
         found.need(&call, "call", Kind::Calls, event.call)?;
         // Never skipped here, because the call exists.
         let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
@@ -114,8 +114,7 @@ impl Decide for Events {
 
 /// The record of an event's call.
 fn call_of(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Option<CallRecord>, StoreError> {
-    let (_, item) = calls::found(keys, event.call, |key| found.get(key));
-    record(item.cloned())
+    record(found.get(&keys.call(event.call)).cloned())
 }
 
 /// The key of the event that a call has.

@@ -116,21 +116,15 @@ impl Operator {
 
     /// Whether a column has opportunities, archived ones included. Queries its totals.
     async fn has_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
-        // Before a migration single totals may be negative, but their sum is not.
+        // An item of a sharded total may be negative, but the sum is not.
         let mut count = 0;
         for archived in [false, true] {
-            // Sort keys of totals begin with the column, in the present form or in a former one.
-            for begins in [key::column_begins(Some(column)), key::total_column(column)] {
-                let totals = self.keys().board_totals(funnel, archived);
-                let items = self
-                    .reads()
-                    .query_all(KeyRange::beginning(totals, begins))
-                    .await?;
-                let numbers = items.iter().flatten();
-                let counts = numbers.filter(|(name, _)| *name == "n" || name.starts_with("n."));
-                let counts = counts.filter_map(|(_, number)| number.as_n().ok()?.parse::<i64>().ok());
-                count += counts.sum::<i64>();
-            }
+            let totals = self.keys().board_totals(funnel, archived);
+            let range = KeyRange::beginning(totals, key::column_begins(Some(column)));
+            let items = self.reads().query_all(range).await?;
+            let counts = items.iter().flatten().filter(|(name, _)| name.starts_with("n."));
+            let counts = counts.filter_map(|(_, number)| number.as_n().ok()?.parse::<i64>().ok());
+            count += counts.sum::<i64>();
         }
         Ok(count > 0)
     }

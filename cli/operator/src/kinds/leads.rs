@@ -7,7 +7,7 @@ use serde_json::Value;
 use shared::ids::LeadId;
 use shared::lead::{ChannelRestrictions, Lead, WHATSAPP, unite_whatsapp};
 use shared::lead_edit::MAX_IDS;
-use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
+use shared::store::unscoped::leads::{self, Details, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::time::Timestamp;
 
@@ -93,7 +93,7 @@ impl RecordKind for Leads {
             fields.insert("utmTags".to_owned(), lead.utm_tags.clone().into());
         }
         // A null or an empty list is a value of a custom field.
-        fields.extend(lead.custom_fields().into_owned());
+        fields.extend(lead.custom.clone());
         Ok(fields)
     }
 }
@@ -163,8 +163,8 @@ impl Decide for Leads {
             lead,
             company,
             // Only the first import of a lead decides this. Then every opportunity that links the lead updates it.
-            unlinked: unlinked.unwrap_or(operator.is_settled() && !line.is_linked),
-            details: operator.new_details(),
+            unlinked: unlinked.unwrap_or(!line.is_linked),
+            details: Details::default(),
         };
         let record = LeadRecord::imported(stored.as_ref(), state);
         if let Some(stored) = &stored {

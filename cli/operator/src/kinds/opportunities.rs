@@ -95,7 +95,6 @@ impl ImportKind for Opportunities {
     const CONCURRENT: bool = true;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
-        operator.reader().learn_format().await?;
         operator.write_each::<Self>(lines, mode).await
     }
 }

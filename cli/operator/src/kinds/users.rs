@@ -99,10 +99,7 @@ impl Operator {
         users: &[&User],
         keyring: &mut Keyring,
     ) -> Result<Option<Vec<Outcome>>, OperatorError> {
-        let mut stored = self.stored_directory().await?;
-        if let Some(standings) = stored.standings.take() {
-            return self.import_first_format(users, stored, standings).await;
-        }
+        let stored = self.stored_directory().await?;
         let users = users.get(..MAX_BATCH_WRITES).unwrap_or(users);
         keyring.load(self, stored.version).await?;
         let mut batch = UserBatch::read(self, users, keyring).await?;
@@ -361,6 +358,6 @@ pub(crate) fn membership_attributes(membership: Membership) -> Result<Item, Stor
     item::encode("credential", &Attributes { membership })
 }
 
-pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
+fn json_bytes(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |json| json.len())
 }

@@ -92,7 +92,7 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoRecord`], [`OperatorError::ManyFunnels`],
-    /// [`OperatorError::FormerFormat`], or [`OperatorError::Store`] if the table fails.
+    /// [`OperatorError::Store`] if the table fails.
     pub async fn remove(
         &self,
         removal: &Removal,

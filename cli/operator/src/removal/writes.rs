@@ -120,7 +120,6 @@ impl Operator {
         let Some((_, item)) = self.found(key).await? else {
             return Ok(None);
         };
-        self.reader().learn_format().await?;
         let record = decode(item)?;
         let undo = record.put(self.keys(), None)?;
         Ok(Some((record.removal(self.keys())?, Undo::Record(undo))))
@@ -177,9 +176,6 @@ impl Operator {
         };
         let (keys, table) = (self.keys(), self.table());
         let stored = self.stored_directory().await?;
-        if stored.standings.is_some() {
-            return Err(OperatorError::FormerFormat);
-        }
         let Some(item) = table.reads().get(&keys.user(id)).await? else {
             return Ok(None);
         };

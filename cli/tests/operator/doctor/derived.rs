@@ -21,7 +21,7 @@ delete | acme#board#3#31#0#-#open 251613786599999#999999999999998 | is missing: 
 delete | acme#board#3#31#0#7#- 251613786599999#999999999999998 | is missing: opportunity 1 has it
 delete | acme#board#3#31#0#7#open 251613786599999#999999999999998 | is missing: opportunity 1 has it
 delete | acme#lead-opportunity#2 000000000000002 | is missing: opportunity 2 has it
-set card {"S":"{}"} | acme#board#3#32#1#7#- 251613786599999#999999999999996 | is not what is derived: opportunity 3 has it
+set e {"S":"{}"} | acme#board#3#32#1#7#- 251613786599999#999999999999996 | is not what is derived: opportunity 3 has it
 delete | acme#calendar-link#key-1 calendar | is missing: calendar 1 has it
 delete | acme#calendar-public#pub_2 calendar | is missing: calendar 2 has it
 set id {"S":"2"} | acme#calendar-public#pub_1 calendar | is not what is derived: calendar 1 has it

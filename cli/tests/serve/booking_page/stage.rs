@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::browser::{Browser, Visitor};
-use crate::running::{Running, ask, funil};
+use crate::running::{Running, ask};
 
 /// A published calendar with six times on every day, and one with a horizon in the past.
 const CALENDARS: [(u64, &str, &str); 2] = [
@@ -44,11 +44,10 @@ impl Stage {
         let browser = Browser::start()?;
         let home = tempfile::tempdir().unwrap();
         let running = Running::with_demo(home.path());
-        let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
         let lines = home.path().join("calendars.ndjson");
         std::fs::write(&lines, CALENDARS.map(calendar).join("\n")).unwrap();
         let lines = lines.to_str().unwrap();
-        let imported = funil(&["--endpoint", &endpoint, "import", "--instance", "demo", lines]);
+        let imported = running.funil(&["import", "--instance", "demo", lines]);
         assert!(imported.status.success(), "{imported:?}");
         Some(Self {
             running,

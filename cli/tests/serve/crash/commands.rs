@@ -8,9 +8,10 @@ use std::fmt;
 use std::fs::DirEntry;
 use std::path::Path;
 use std::process::{Child, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use shared::environment::Environment;
 
 use super::house::{Access, Home, House};
@@ -138,7 +139,7 @@ fn an_interrupted_repair_is_completed_by_the_next() {
     house.examine("acme");
 }
 
-/// The service is killed while commands run; acknowledged work persists.
+/// The service is killed while commands run on its database. The commands go on, and acknowledged work persists.
 #[test]
 fn acknowledged_commands_persist() {
     let (mut whereabouts, chance) = begin(4);
@@ -147,10 +148,11 @@ fn acknowledged_commands_persist() {
     let whole = taken(|| drop(house.command(&["instance", "list"])));
     for kill in 1..=kills() {
         whereabouts.round = kill;
-        let endpoint = house.endpoint.clone();
+        let (data, stop) = (house.data().to_owned(), AtomicBool::new(false));
         house = std::thread::scope(|scope| {
-            let commands = scope.spawn(|| said.run(&endpoint, kill));
+            let commands = scope.spawn(|| said.run(&data, kill, &stop));
             let beneath = house.kill_after(milliseconds(&chance, whole * 6), &home);
+            stop.store(true, Ordering::Relaxed);
             commands.join().unwrap();
             beneath
         });
@@ -262,9 +264,10 @@ fn derived(house: &House) -> Vec<Value> {
 
 /// Deletes a third of some items.
 fn damage(house: &House, items: &[Value], chance: &Environment) {
+    let table = house.table();
     for item in items.iter().filter(|_| chance.below(3) == 0) {
-        let key = json!({ "pk": item["pk"], "sk": item["sk"] });
-        house.table("DeleteItem", &json!({ "TableName": "funil", "Key": key }));
+        let part = |name: &str| item[name]["S"].as_str().unwrap();
+        table.delete(part("pk"), part("sk"));
     }
 }
 
@@ -314,38 +317,39 @@ struct Said {
 }
 
 impl Said {
-    /// Runs commands in sequence until one fails.
-    fn run(&mut self, endpoint: &str, round: u64) {
-        let cut_off = (0..).try_for_each(|turn| self.turn(endpoint, round, turn));
-        assert_eq!(cut_off, None);
+    /// Runs commands in sequence until `stop`.
+    fn run(&mut self, data: &str, round: u64, stop: &AtomicBool) {
+        let mut turns = 0..;
+        while !stop.load(Ordering::Relaxed) {
+            self.turn(data, round, turns.next().unwrap());
+        }
     }
 
-    fn turn(&mut self, endpoint: &str, round: u64, turn: usize) -> Option<()> {
+    fn turn(&mut self, data: &str, round: u64, turn: usize) {
         let name = format!("said-{round}-{turn}");
-        self.ran(endpoint, &["instance", "create", &name])?;
+        self.ran(data, &["instance", "create", &name]);
         self.instances.push(name);
         let zone = ["UTC", "America/Sao_Paulo", "Europe/Lisbon"][turn % 3];
         self.timezones.push(zone.to_owned());
-        self.ran(endpoint, &["instance", "set", "acme", "timezone", zone])?;
+        self.ran(data, &["instance", "set", "acme", "timezone", zone]);
         self.timezones = vec![zone.to_owned()];
         let issue = ["key", "issue", "--instance", "demo", "--user", "7", "--json"];
-        let issued = document(&self.ran(endpoint, &issue)?);
+        let issued = document(&self.ran(data, &issue));
         let [id, key] = ["id", "key"].map(|name| issued[name].as_str().unwrap().to_owned());
         let even = turn.is_multiple_of(2);
         self.keys.insert(id.clone(), (key, (!even).then_some(false)));
         if even {
-            self.ran(endpoint, &["key", "revoke", "--instance", "demo", &id])?;
+            self.ran(data, &["key", "revoke", "--instance", "demo", &id]);
             self.keys.get_mut(&id).unwrap().1 = Some(true);
         }
-        Some(())
     }
 
-    /// Runs a command; `None` if it failed.
-    fn ran(&mut self, endpoint: &str, arguments: &[&str]) -> Option<Output> {
-        let output = crate::running::funil(&[&["--endpoint", endpoint], arguments].concat());
-        let done = output.status.success();
-        self.count += u64::from(done);
-        done.then_some(output)
+    /// Runs a command.
+    fn ran(&mut self, data: &str, arguments: &[&str]) -> Output {
+        let output = crate::running::funil(&[&["--data", data], arguments].concat());
+        assert!(output.status.success(), "{arguments:?} {output:?}");
+        self.count += 1;
+        output
     }
 
     fn check(&mut self, house: &House) {

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use database::Database;
+use serde_json::Value;
+use tests::raw::RawTable;
 
 use super::wire::{Answer, Ask, Wire};
-use crate::running::{Running, funil};
+use crate::running::Running;
 
 /// The directory of a service's data. It is kept after a failure.
 #[derive(Debug)]
@@ -16,7 +18,6 @@ pub struct Home(Option<tempfile::TempDir>);
 /// A running service, with an admin's credentials.
 pub struct House {
     running: Running,
-    pub endpoint: String,
     pub access: Access,
 }
 
@@ -59,7 +60,7 @@ impl Drop for Home {
 /// Starts a service and kills it, possibly before it is ready.
 pub fn kill_at_start(home: &Home, after: Duration) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
-        .args(["serve", "--port", "0", "--dynamodb-port", "0", "--data"])
+        .args(["serve", "--port", "0", "--data"])
         .arg(home.path().join("data"))
         .env_remove("TABLE_NAME")
         .stdout(Stdio::null())
@@ -77,7 +78,7 @@ impl House {
         let running = Running::start(home.path(), &[]);
         let access = access
             .cloned()
-            .unwrap_or_else(|| Access::issued(running.endpoint(), "demo"));
+            .unwrap_or_else(|| Access::issued(&running, "demo"));
         Self::of(running, access)
     }
 
@@ -92,11 +93,7 @@ impl House {
     }
 
     fn of(running: Running, access: Access) -> Self {
-        Self {
-            endpoint: running.endpoint().to_owned(),
-            running,
-            access,
-        }
+        Self { running, access }
     }
 
     pub fn url(&self) -> &str {
@@ -139,49 +136,30 @@ impl House {
         answer.body
     }
 
-    /// One call of the engine's DynamoDB API.
-    pub fn table(&self, operation: &str, request: &Value) -> Value {
-        let ask = Ask::new("POST", "/", request)
-            .with("x-amz-target", format!("DynamoDB_20120810.{operation}"))
-            .with("content-type", "application/x-amz-json-1.0")
-            .with("x-amz-date", "20261121T000000Z")
-            .with(
-                "authorization",
-                "AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, SignedHeaders=host, \
-                 Signature=00",
-            );
-        let answer = Wire::to(&self.endpoint).and_then(|mut wire| wire.send(&ask));
-        let answer = answer.expect("the engine answers");
-        assert_eq!(answer.status, 200, "{answer:?}");
-        answer.body
+    /// The directory of its database.
+    pub fn data(&self) -> &str {
+        self.running.data()
+    }
+
+    /// The items of the database.
+    pub fn table(&self) -> RawTable {
+        RawTable::of(&Database::open_directory(self.running.data().as_ref(), 0).unwrap())
     }
 
     /// All items of all instances as text.
     pub fn items(&self) -> Vec<String> {
-        let (mut items, mut from) = (Vec::new(), Value::Null);
-        loop {
-            let mut request = json!({ "TableName": "funil", "ConsistentRead": true, "Limit": 1000 });
-            if !from.is_null() {
-                request["ExclusiveStartKey"] = from;
-            }
-            let mut page = self.table("Scan", &request);
-            items.extend(page["Items"].as_array().unwrap().iter().map(Value::to_string));
-            from = page["LastEvaluatedKey"].take();
-            if from.is_null() {
-                return items;
-            }
-        }
+        self.table().items().iter().map(Value::to_string).collect()
     }
 
     /// Runs a command to its end.
     pub fn command(&self, arguments: &[&str]) -> std::process::Output {
-        funil(&[&["--endpoint", &self.endpoint], arguments].concat())
+        self.running.funil(arguments)
     }
 
     /// Starts a command that may be killed.
     pub fn begin(&self, arguments: &[&str]) -> Child {
         Command::new(env!("CARGO_BIN_EXE_funil"))
-            .args(["--endpoint", &self.endpoint])
+            .args(["--data", self.running.data()])
             .args(arguments)
             .env_remove("TABLE_NAME")
             .stdin(Stdio::null())
@@ -225,19 +203,9 @@ impl House {
 
 impl Access {
     /// Issues new credentials.
-    fn issued(endpoint: &str, instance: &str) -> Self {
+    fn issued(running: &Running, instance: &str) -> Self {
         let issue = |kind: &str| {
-            let done = funil(&[
-                "--endpoint",
-                endpoint,
-                kind,
-                "issue",
-                "--instance",
-                instance,
-                "--user",
-                "7",
-                "--json",
-            ]);
+            let done = running.funil(&[kind, "issue", "--instance", instance, "--user", "7", "--json"]);
             assert!(done.status.success(), "{done:?}");
             let document: Value = serde_json::from_slice(&done.stdout).unwrap();
             document[kind].as_str().unwrap().to_owned()

@@ -12,13 +12,9 @@ use serde_json::{Value, json};
 use crate::running::{Running, ask};
 use exports::{Export, Sums};
 
-/// Runs a shell line in a directory. `funil` in the line is the command with the service's endpoint.
+/// Runs a shell line in a directory. `funil` in the line is the command on the service's database.
 fn shell(home: &Path, running: &Running, line: &str) -> Output {
-    let own = format!(
-        "{} --endpoint {}",
-        env!("CARGO_BIN_EXE_funil"),
-        running.endpoint()
-    );
+    let own = format!("{} --data {}", env!("CARGO_BIN_EXE_funil"), running.data());
     let line = line.replace("funil ", &format!("{own} "));
     let mut command = Command::new("sh");
     command

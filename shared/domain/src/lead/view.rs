@@ -1,7 +1,5 @@
 //! The full view of a lead: in endpoints 1, 3 and 4, and embedded in opportunities.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,7 +21,7 @@ pub struct LeadView<'a> {
     #[serde(rename = "utmTags")]
     utm_tags: &'a [Value],
     #[serde(flatten)]
-    custom: Option<Cow<'a, Map<String, Value>>>,
+    custom: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> LeadView<'a> {
@@ -31,7 +29,7 @@ impl<'a> LeadView<'a> {
     #[must_use]
     pub fn full(lead: &'a Lead, instance: &'a InstanceName) -> Self {
         Self {
-            custom: Some(lead.custom_fields()),
+            custom: Some(&lead.custom),
             ..Self::embedded(lead, instance)
         }
     }

@@ -127,8 +127,7 @@ impl Writer {
         let funnel_key = self.keys().funnel(funnel_id);
         let counter = self.keys().counter(Counter::Opportunity);
         let wanted = [funnel_key.clone(), counter.clone()];
-        let (mut found, ()) =
-            tokio::try_join!(self.table.reads().get_many(wanted), self.reader().learn_format())?;
+        let mut found = self.table.reads().get_many(wanted).await?;
         let funnel = found
             .remove(&funnel_key)
             .map(|item| item::decode::<Funnel>("funnel", item));

@@ -54,8 +54,8 @@ pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp, trace: Option
 pub struct Delivery {
     key: Key,
     pub cause: Cause,
-    /// Time of the fact. Notifications of a former build have none.
-    pub at: Option<Timestamp>,
+    /// Time of the fact.
+    pub at: Timestamp,
     /// The trace of the request that caused it.
     pub trace: Option<Traceparent>,
     pub automation: AutomationId,

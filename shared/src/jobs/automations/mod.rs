@@ -209,16 +209,15 @@ impl Writer {
         let keys = self.keys();
         let trigger_key = keys.trigger(cause);
         let directory_key = keys.directory();
-        let record_keys = subject::record_keys(keys, cause);
-        let wanted = [trigger_key.clone(), directory_key.clone()];
-        let wanted = wanted.into_iter().chain(record_keys.iter().cloned());
+        let record_key = subject::record_key(keys, cause);
+        let wanted = [trigger_key.clone(), directory_key.clone(), record_key.clone()];
         let mut found = self.reader().table.get_many(wanted).await?;
         let Some(item) = found.remove(&trigger_key) else {
             return Ok(None);
         };
         let trigger = OutboxTrigger::decode(trigger_key, cause, &item)?;
         let head = found.get(&directory_key).map(directory::decode).transpose()?;
-        let record = record_keys.iter().find_map(|key| found.remove(key));
+        let record = found.remove(&record_key);
         let (Some(record), Some(head)) = (record, head) else {
             return Ok(Some((trigger, None)));
         };

@@ -17,11 +17,11 @@ impl Writer {
         &self,
         delivery: &Delivery,
     ) -> Result<Option<WebhookRequest>, StoreError> {
-        let record_keys = subject::record_keys(self.keys(), delivery.cause);
+        let record_key = subject::record_key(self.keys(), delivery.cause);
         let automation = self.keys().automation(delivery.automation);
-        let wanted = record_keys.iter().chain([&automation]).cloned();
+        let wanted = [record_key.clone(), automation.clone()];
         let mut found = self.reader().table.get_many(wanted).await?;
-        let record = record_keys.iter().find_map(|place| found.remove(place));
+        let record = found.remove(&record_key);
         let (Some(record), Some(item)) = (record, found.remove(&automation)) else {
             return Ok(None);
         };
@@ -55,12 +55,11 @@ impl Writer {
         if let Some(template) = &notify.body {
             return template.render(&subject.values(self.reader()));
         }
-        let called = subject.call.as_ref().map(|call| call.create_date);
         let mut body = json!({
             "event": automation.trigger_event().to_string(),
             "instance": self.reader().instance().as_str(),
             "automation": automation.id,
-            "at": delivery.at.or(called),
+            "at": delivery.at,
         });
         if let Some(body) = body.as_object_mut() {
             body.extend(subject.describe(self.reader()));

@@ -24,13 +24,13 @@ pub struct Subject {
     pub meeting: Option<Meeting>,
 }
 
-/// The keys at which the record of a fact may be; only a call has several. At most one of them has an item.
-pub fn record_keys(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
+/// The key of the record of a fact.
+pub fn record_key(keys: Keys<'_>, cause: Cause) -> Key {
     match cause {
-        Cause::Call(id) => keys.call_places(id).into(),
-        Cause::Lead(id, _) => vec![keys.lead(id)],
-        Cause::Opportunity(id, _) => vec![keys.opportunity(id)],
-        Cause::Meeting(id, _) => vec![keys.meeting(id)],
+        Cause::Call(id) => keys.call(id),
+        Cause::Lead(id, _) => keys.lead(id),
+        Cause::Opportunity(id, _) => keys.opportunity(id),
+        Cause::Meeting(id, _) => keys.meeting(id),
     }
 }
 

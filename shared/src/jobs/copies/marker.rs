@@ -100,7 +100,6 @@ pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
 }
 
 /// Notes in the job's counters how long the oldest deleted lead of these markers has been waiting for its erasure.
-/// Markers of earlier builds do not contain the time.
 pub(super) fn note_age(markers: &[Item], now: Timestamp) {
     let deleted = markers.iter().filter(|marker| marker.contains_key(DELETED));
     let marked = deleted.filter_map(|marker| item::number(KIND, marker, MARKED_AT).ok());

@@ -55,7 +55,7 @@ impl Reader {
                 None => Ok(None),
             }
         };
-        let (funnel, totals, ()) = tokio::try_join!(self.funnel(funnel), totals, self.learn_format())?;
+        let (funnel, totals) = tokio::try_join!(self.funnel(funnel), totals)?;
         Ok(PrefetchedTotals { funnel, totals })
     }
 }
@@ -108,7 +108,7 @@ impl Writer {
     ) -> Result<ColumnSnapshots, StoreError> {
         let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
         if unclear > 0 {
-            sum.add(self.unclear_sum(asked, column, totals).await?);
+            sum.add(self.unclear_sum(asked, column).await?);
         }
         Ok(ColumnSnapshots {
             count: u64::try_from(sum.count).unwrap_or_default(),

@@ -13,7 +13,6 @@ use super::totals::{Sum, Totals};
 use super::walk::Bounds;
 use crate::ids::ColumnId;
 use crate::store::Reader;
-use crate::store::format::Format;
 use crate::store::key::BoardList;
 use crate::store::opportunities::{BoardClass, OpportunitySnapshot};
 use crate::store::page_cursor::PageCursor;
@@ -21,9 +20,9 @@ use crate::time::Timestamp;
 use table::{Pages, StoreError};
 
 /// Number of entries of a column that cost no more than daily counts and the parts of two days.
-const FEW_ENTRIES: u64 = 100;
+const FEW_ENTRIES: u64 = 200;
 /// Number of entries that cost about as much as a query.
-const ENTRIES_PER_QUERY: u64 = 7;
+const ENTRIES_PER_QUERY: u64 = 14;
 
 impl Reader {
     /// The days whose counts give the totals of a column in the requested range of creation dates. `None` if there is
@@ -35,7 +34,7 @@ impl Reader {
         (totals, plan): (&Totals, &QueryPlan),
     ) -> Option<RangeDays> {
         let filter = asked.filter;
-        if filter.is_empty() || filter.needs_records() || !self.known_format.has(Format::DAY_VALUES) {
+        if filter.is_empty() || filter.needs_records() {
             return None;
         }
         let days = RangeDays::of(&filter.created)?;
@@ -98,7 +97,7 @@ impl Reader {
         let read = |span| asked.budget.query(&self.table, span);
         while let Some(page) = pages.next_with(read).await? {
             for item in &page.items {
-                let one = OpportunitySnapshot::read(item)?.opportunity;
+                let one = OpportunitySnapshot::read_opportunity(item)?;
                 if asked.takes(&BoardClass::of(&one)) {
                     sum.count += sign;
                     sum.cents += i128::from(sign) * i128::from(one.value.get());

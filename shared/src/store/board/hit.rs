@@ -4,18 +4,16 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-
 use super::Asked;
 use super::walk::Entry;
 use crate::ids::LeadId;
 use crate::opportunity::Opportunity;
 use crate::store::Reader;
 use crate::store::key;
+use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
-use crate::store::opportunities::{CARD, KIND, OpportunitySnapshot};
 use table::StoreError;
-use table::item::{self, Item};
+use table::item::Item;
 
 /// An opportunity that may be counted or shown.
 #[derive(Debug)]
@@ -28,17 +26,10 @@ pub struct Hit {
     item: Item,
 }
 
-/// The part of a snapshot's JSON text that is decoded.
-#[derive(Deserialize)]
-struct OpportunityText {
-    #[serde(rename = "o")]
-    opportunity: Box<Opportunity>,
-}
-
 impl Hit {
     /// Decodes the opportunity of a record or a list entry.
     pub fn read(item: Item) -> Result<Self, StoreError> {
-        let OpportunityText { opportunity } = item::need_json(KIND, &item, CARD)?;
+        let opportunity = Box::new(OpportunitySnapshot::read_opportunity(&item)?);
         Ok(Self {
             place: key::place(opportunity.create_date, opportunity.id),
             opportunity,

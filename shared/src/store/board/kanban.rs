@@ -115,7 +115,7 @@ impl Writer {
         let mut unclear_sum = None;
         if sum.count == 0 && unclear > 0 {
             // The viewer may see nothing of the column, so the restricted totals are read before its list.
-            unclear_sum = Some(self.unclear_sum(asked, column, totals).await?);
+            unclear_sum = Some(self.unclear_sum(asked, column).await?);
         }
         if sum.count == 0 && unclear_sum.unwrap_or_default().count == 0 {
             return Ok(empty(column));
@@ -126,7 +126,7 @@ impl Writer {
         let unclear_sum = async {
             match unclear_sum {
                 Some(sum) => Ok(sum),
-                None if unclear > 0 && may_be_full => self.unclear_sum(asked, column, totals).await,
+                None if unclear > 0 && may_be_full => self.unclear_sum(asked, column).await,
                 None => Ok(Sum::default()),
             }
         };
@@ -162,13 +162,8 @@ impl Writer {
 
     /// The visible part of the restricted opportunities that [`Totals::seen`] leaves unclear. Reads the restricted
     /// totals of the column.
-    pub(super) async fn unclear_sum(
-        &self,
-        asked: &Asked<'_>,
-        column: &Column,
-        totals: &Totals,
-    ) -> Result<Sum, StoreError> {
-        let restricted = self.reader.seen_restricted(asked, column.id, totals).await?;
+    pub(super) async fn unclear_sum(&self, asked: &Asked<'_>, column: &Column) -> Result<Sum, StoreError> {
+        let restricted = self.reader.seen_restricted(asked, column.id).await?;
         let mut sum = Sum::default();
         for RestrictedTotal {
             class,

@@ -5,8 +5,6 @@
 //! half is counted from the oldest day. This rests on two reads, so the totals must have the same version after the
 //! second one.
 
-use std::collections::BTreeSet;
-
 use super::Asked;
 use super::days::RangeDays;
 use super::rank::{ColumnEnd, DailyCounts, DayStart};
@@ -115,7 +113,7 @@ impl Reader {
                 Some(page) => page,
                 None => self.daily_counts_page(asked, unread.clone(), end).await?,
             };
-            daily_counts.add(asked, column, &page.items, &BTreeSet::new())?;
+            daily_counts.add(asked, column, &page.items)?;
             let start = daily_counts.day_of_offset(end, before, page.more);
             let last = page.items.last().filter(|_| page.more && start.is_none());
             let Some(last) = last.map(key_of).transpose()? else {

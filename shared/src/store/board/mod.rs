@@ -138,13 +138,8 @@ impl Reader {
                 .await
                 .map(Some)
         };
-        let (funnel, markers, column, totals, ()) = tokio::try_join!(
-            self.funnel(request.funnel),
-            self.stale_markers(),
-            column,
-            totals,
-            self.learn_format()
-        )?;
+        let (funnel, markers, column, totals) =
+            tokio::try_join!(self.funnel(request.funnel), self.stale_markers(), column, totals)?;
         Ok(PrefetchedBoard {
             funnel,
             markers,

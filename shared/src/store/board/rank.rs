@@ -103,7 +103,7 @@ impl Reader {
         let BoardRequest { funnel, archived, .. } = *asked.request;
         let span = days.span(self.keys().restricted_ranks(funnel, column, archived));
         let (seen, items) = tokio::try_join!(
-            self.seen_restricted(asked, column, totals),
+            self.seen_restricted(asked, column),
             asked.budget.query_all(&self.table, span)
         )?;
         Ok(RestrictedDailyCounts { seen, items })
@@ -113,8 +113,8 @@ impl Reader {
 impl DailyCounts {
     /// Sums the visible counts of each day.
     ///
-    /// The items contain restricted opportunities in two forms, which a viewer who does not pass restrictions sees only
-    /// for the classes in `restricted.seen`: with the class in the items of all, or in items of their own.
+    /// A viewer who does not pass the restrictions of a user sees its restricted opportunities only of the classes in
+    /// `restricted.seen`, which have items of their own.
     pub fn of(
         asked: &Asked<'_>,
         column: ColumnId,
@@ -128,7 +128,7 @@ impl DailyCounts {
             .filter(|total| !asked.viewer.passes_restrictions(total.class.user));
         let seen_classes: BTreeSet<_> = seen.map(|total| total.class.name()).collect();
         let mut daily_counts = Self::default();
-        daily_counts.add(asked, column, items, &seen_classes)?;
+        daily_counts.add(asked, column, items)?;
         let Self(days) = &mut daily_counts;
         for item in &restricted.items {
             let key = key_of(item)?;
@@ -144,20 +144,14 @@ impl DailyCounts {
     }
 
     /// Adds the visible numbers of daily counts: those of requested classes without restriction, and the restricted
-    /// ones that the viewer passes or that are in `seen_classes`.
-    pub fn add(
-        &mut self,
-        asked: &Asked<'_>,
-        column: ColumnId,
-        items: &[Item],
-        seen_classes: &BTreeSet<String>,
-    ) -> Result<(), StoreError> {
+    /// ones that the viewer passes.
+    pub fn add(&mut self, asked: &Asked<'_>, column: ColumnId, items: &[Item]) -> Result<(), StoreError> {
         for item in items {
             let key = key_of(item)?;
             let sum = self.0.entry(key::ranked_day(&key.sk).to_owned()).or_default();
             for name in item.keys() {
                 if let Some((unit, class)) = name.split_once('.')
-                    && is_seen(asked, column, class, seen_classes)
+                    && is_seen(asked, column, class)
                 {
                     add(sum, item, unit, name);
                 }
@@ -210,9 +204,8 @@ impl DailyCounts {
 }
 
 /// Whether a class in a day's count is requested and visible. A class is a user and a status. A third part marks
-/// restricted opportunities; before format 2 it was the name of the restriction. These are visible if the viewer passes
-/// the user's restrictions, or `seen_classes` contains the class.
-fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen_classes: &BTreeSet<String>) -> bool {
+/// restricted opportunities, which are visible if the viewer passes the user's restrictions.
+fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str) -> bool {
     let mut parts = key::class_parts(class);
     let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));
     let status = parts.next().and_then(Status::parse);
@@ -226,7 +219,7 @@ fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen_classes: &BTre
         status,
         restriction: Restriction::Open,
     };
-    let passes = !is_restricted || asked.viewer.passes_restrictions(user) || seen_classes.contains(class);
+    let passes = !is_restricted || asked.viewer.passes_restrictions(user);
     asked.takes(&unrestricted_class) && passes
 }
 

@@ -25,7 +25,7 @@ use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE, Pages, StoreError, 
 /// Maximum lists, or batches of records, that are read in parallel.
 const CONCURRENCY: usize = 32;
 /// Number of list entries that cost about as much as a get of one record.
-const ENTRIES_PER_UNIT: u64 = 4;
+const ENTRIES_PER_UNIT: u64 = 8;
 /// Each further read of a list requests this many times as many items as the previous one.
 const GROWTH: usize = 4;
 
@@ -79,7 +79,7 @@ impl Writer {
         let Some(Search { by, term }) = &asked.filter.search else {
             return Ok(None);
         };
-        if term.needs_all() || self.reader.lacks_look_ups().await? {
+        if term.needs_all() {
             return Ok(None);
         }
         let found = match by {

@@ -14,10 +14,8 @@ use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
 use crate::store::Reader;
 use crate::store::derived::is_number;
-use crate::store::format::Format;
 use crate::store::key::{self, BoardTotalOf};
 use crate::store::opportunities::BoardClass;
-use crate::store::opportunities::class::RESTRICTED;
 use crate::visibility::Restriction;
 use table::MAX_COUNTERS_AHEAD;
 use table::StoreError;
@@ -66,8 +64,6 @@ pub struct Totals {
     columns: BTreeMap<(ColumnId, Status), BoardTotal>,
     /// The totals of each user.
     users: BTreeMap<(ColumnId, UserId, Status), BoardTotal>,
-    /// Restricted totals in the form before format 2, which are also in `columns` and `users`.
-    former: Vec<RestrictedTotal>,
     /// The lists for which the totals were read; `None` if they serve any request.
     read_for: Option<VisibleLists>,
     /// The sum of the items' versions: equal ones of one request mean that no number changed.
@@ -87,11 +83,6 @@ impl BoardTotal {
     /// The number of opportunities.
     pub fn count(&self) -> i64 {
         self.open.count + self.restricted.count
-    }
-
-    fn add(&mut self, other: Self) {
-        self.open.add(other.open);
-        self.restricted.add(other.restricted);
     }
 }
 
@@ -114,9 +105,9 @@ impl Totals {
         };
         for item in items {
             totals.version += item::number(TOTAL, &item, "v").unwrap_or_default();
-            match key::total_of(&key_of(&item)?.sk) {
-                Some(of) => totals.add(of, &item)?,
-                None => totals.add_former(item)?,
+            // Totals of a later build are ignored.
+            if let Some(of) = key::total_of(&key_of(&item)?.sk) {
+                totals.add(of, &item)?;
             }
         }
         Ok(totals)
@@ -150,25 +141,6 @@ impl Totals {
                 _ => part.cents += number,
             }
         }
-        Ok(())
-    }
-
-    /// Adds a total in the form before format 4.
-    fn add_former(&mut self, item: Item) -> Result<(), StoreError> {
-        let (open, mut restricted) = (sum(&item, "")?, sum(&item, &format!(".{RESTRICTED}"))?);
-        let class = class(item)?;
-        let place = (class.column, class.user, class.status);
-        let mut total = BoardTotal { open, restricted };
-        if !class.restriction.is_open() {
-            restricted.add(open);
-            let open = Sum::default();
-            total = BoardTotal { open, restricted };
-            let sum = restricted;
-            self.former.push(RestrictedTotal { class, sum });
-        }
-        let (column, _, status) = place;
-        self.columns.entry((column, status)).or_default().add(total);
-        self.users.entry(place).or_default().add(total);
         Ok(())
     }
 
@@ -234,7 +206,7 @@ impl Totals {
 impl Reader {
     /// The totals that a request needs, of a column or of all columns. For all users, the totals of the columns, with
     /// one query; otherwise those of the requested users, with a query for each. All totals are read if they are few,
-    /// if users are many, or before format 4.
+    /// or if users are many.
     pub(crate) async fn board_totals(
         &self,
         request: &BoardRequest,
@@ -242,11 +214,6 @@ impl Reader {
         sight: &VisibleLists,
     ) -> Result<Totals, StoreError> {
         let totals = self.keys().board_totals(request.funnel, request.archived);
-        let all = KeyRange::whole(totals.clone());
-        if !self.known_format.has(Format::BY_COLUMN) {
-            let items = self.table.query_all_ahead(all, MAX_COUNTERS_AHEAD).await?;
-            return Totals::read(items, None);
-        }
         let prefixes = sight.total_prefixes(column);
         let is_one = prefixes.as_ref().is_some_and(|prefixes| prefixes.len() == 1);
         if !(is_one && self.hints.has_hint_of(&self.caller.credentials))
@@ -255,6 +222,7 @@ impl Reader {
             return Ok(totals);
         }
         let Some(prefixes) = prefixes else {
+            let all = KeyRange::whole(totals);
             let items = self.table.query_all_ahead(all, MAX_COUNTERS_AHEAD).await?;
             return Totals::read(items, None);
         };
@@ -289,19 +257,17 @@ impl Reader {
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
-        totals: &Totals,
     ) -> Result<Vec<RestrictedTotal>, StoreError> {
         let request = asked.request;
         let partition = self.keys().restricted_totals(request.funnel, request.archived);
         let span = KeyRange::beginning(partition, key::total_column(column));
         let items = asked.budget.query_all(&self.table, span).await?;
-        let former = totals.former.iter().filter(|total| total.class.column == column);
-        let mut restricted: Vec<_> = former.cloned().collect();
-        for item in items {
-            let sum = sum(&item, "")?;
+        let totals = items.into_iter().map(|item| {
+            let sum = sum(&item)?;
             let class = class(item)?;
-            restricted.push(RestrictedTotal { class, sum });
-        }
+            Ok(RestrictedTotal { class, sum })
+        });
+        let mut restricted = totals.collect::<Result<Vec<_>, StoreError>>()?;
         restricted.retain(|total| asked.takes(&total.class));
         Ok(restricted)
     }
@@ -312,10 +278,10 @@ fn class(mut item: Item) -> Result<BoardClass, StoreError> {
     item::decode(TOTAL, item)
 }
 
-/// Count and cents of a part of a total.
-fn sum(item: &Item, part: &str) -> Result<Sum, StoreError> {
-    let count = number(item, &format!("n{part}"))?;
-    let cents = number(item, &format!("c{part}"))?;
+/// Count and cents of a restricted total.
+fn sum(item: &Item) -> Result<Sum, StoreError> {
+    let count = number(item, "n")?;
+    let cents = number(item, "c")?;
     let count = i64::try_from(count).unwrap_or_default();
     Ok(Sum { count, cents })
 }
@@ -337,17 +303,13 @@ impl Totals {
     pub fn of(column: ColumnId, numbers: &[(UserId, Status, i64)]) -> Self {
         let mut totals = Self::default();
         for (user, status, count) in numbers {
-            let (count, cents) = (*count, 0);
-            let total = BoardTotal {
-                open: Sum { count, cents },
-                ..BoardTotal::default()
-            };
-            totals.columns.entry((column, *status)).or_default().add(total);
+            totals.columns.entry((column, *status)).or_default().open.count += count;
             totals
                 .users
                 .entry((column, *user, *status))
                 .or_default()
-                .add(total);
+                .open
+                .count += count;
         }
         totals
     }

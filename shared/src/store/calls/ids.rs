@@ -8,22 +8,19 @@ use table::StoreError;
 use table::Transaction;
 use table::{Condition, item::Item};
 
-/// The ids of a call to write, and the form of its key. Attempts with the same values write the same key, so at most
-/// one succeeds.
+/// The ids of a call to write. Attempts with the same values write the same key, so at most one succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallIds {
     pub(super) call: Sequence,
     pub(super) event: Sequence,
     /// Unused unless the call creates a lead.
     pub(super) lead: Sequence,
-    /// Whether calls are spread over partitions.
-    pub(super) is_spread: bool,
 }
 
 impl CallIds {
     /// The key of the call with these ids.
     pub(super) fn key(self, keys: Keys<'_>) -> Result<Key, StoreError> {
-        Ok(keys.with_calls_spread(self.is_spread).call(self.call.id()?))
+        Ok(keys.call(self.call.id()?))
     }
 }
 
@@ -38,7 +35,6 @@ impl Reader {
             call: Sequence::next(item.as_ref(), "call")?,
             event: Sequence::next(item.as_ref(), "event")?,
             lead: Sequence::Expect(0),
-            is_spread: self.keys().spreads_calls(),
         })
     }
 
@@ -78,12 +74,7 @@ impl Writer {
             }
         };
         let ([call, event], lead) = tokio::try_join!(call_and_event, lead)?;
-        Ok(CallIds {
-            call,
-            event,
-            lead,
-            is_spread: self.keys().spreads_calls(),
-        })
+        Ok(CallIds { call, event, lead })
     }
 
     /// Whether this process met a conflict at a counter of the call within the last seconds.

@@ -99,29 +99,21 @@ impl NewCall {
 }
 
 impl Reader {
-    /// Reads the counters, the user, the lead with the telephone number, the request's claim and the format to write,
-    /// in one round trip. A failed look-up of the lead is not yet an error.
+    /// Reads the counters, the user, the lead with the telephone number and the request's claim, in one round trip. A failed look-up of the lead is not yet an error.
     ///
     /// # Errors
     /// [`StoreError`] if anything else cannot be read.
     pub async fn begin_call(&self, call: &NewCall) -> Result<PrefetchedCall, StoreError> {
-        let (claimed, users, ids, lead, format) = tokio::join!(
+        let (claimed, users, ids, lead) = tokio::join!(
             self.claimed(call.claim.as_ref()),
             self.existing_users(call.user),
             self.next_call_ids(),
-            self.lead_of_call(call),
-            self.learn_format()
+            self.lead_of_call(call)
         );
-        format?;
-        // The ids were read concurrently with the format, which decides the form of the key.
-        let ids = CallIds {
-            is_spread: self.keys().spreads_calls(),
-            ..ids?
-        };
         Ok(PrefetchedCall {
             claimed: claimed?,
             user: users?.pop_first(),
-            ids,
+            ids: ids?,
             lead,
         })
     }

@@ -4,13 +4,12 @@
 //!   the previous id. The second is its parent: 0 for none; the parent's position among these departments, counted from 1;
 //!   or the number of departments plus the parent's id, if the parent does not exist. A digit has five bits, the lowest
 //!   first; all but the last digit of a number have 32 added.
-//! - The permissions of a group are one number: four bits for each access level, and one for each flag. A group with a
-//!   permission that this build does not know has the object of the former formats, or further bits.
+//! - The permissions of a group are one number: four bits for each access level, and one for each flag. A permission
+//!   that this build does not know is a further bit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::directory::{DirectoryHead, by_id};
 use crate::ids::{DepartmentId, GroupId};
@@ -26,7 +25,7 @@ pub const MAX_GROUPS: usize = 100;
 const MAX_BYTES: usize = 6_800;
 
 /// Permissions of later builds, as they are stored.
-pub type LaterPermissions = BTreeMap<GroupId, Value>;
+pub type LaterPermissions = BTreeMap<GroupId, u64>;
 
 #[derive(Serialize, Deserialize, Default)]
 #[serde(default)]
@@ -34,7 +33,7 @@ struct Compact {
     settings: Settings,
     departments: String,
     #[serde(with = "by_id")]
-    groups: BTreeMap<GroupId, Value>,
+    groups: BTreeMap<GroupId, u64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     triggers: bool,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -43,25 +42,19 @@ struct Compact {
     suspended: Option<Timestamp>,
 }
 
-/// Whether a change of the directory keeps the limits of the numbers of departments and groups and of their bytes. A
-/// size that already exceeds its limit may stay, but not grow.
-pub fn has_room(old: &DirectoryHead, new: &DirectoryHead) -> bool {
-    let sizes_of = |head: &DirectoryHead| {
-        let groups = head.groups.iter();
-        let groups = groups.map(|(id, permissions)| (*id, pack_permissions(*permissions)));
-        let groups = serde_json::json!(groups.collect::<BTreeMap<_, _>>());
-        let bytes = pack_departments(&head.departments).len() + groups.to_string().len();
-        [head.departments.len(), head.groups.len(), bytes]
-    };
-    let limits = [MAX_DEPARTMENTS, MAX_GROUPS, MAX_BYTES];
-    let mut sizes = sizes_of(new).into_iter().zip(sizes_of(old)).zip(limits);
-    sizes.all(|((new, old), limit)| new <= limit.max(old))
+/// Whether a directory keeps the limits of the numbers of departments and groups and of their bytes.
+pub fn has_room(head: &DirectoryHead) -> bool {
+    let groups = head.groups.iter();
+    let groups = groups.map(|(id, permissions)| (*id, pack_permissions(*permissions)));
+    let groups = serde_json::json!(groups.collect::<BTreeMap<_, _>>());
+    let bytes = pack_departments(&head.departments).len() + groups.to_string().len();
+    head.departments.len() <= MAX_DEPARTMENTS && head.groups.len() <= MAX_GROUPS && bytes <= MAX_BYTES
 }
 
 /// The text of a head, with the permissions of later builds.
 pub fn write(head: &DirectoryHead, later: &LaterPermissions) -> String {
     let groups = head.groups.iter();
-    let groups = groups.map(|(id, permissions)| (*id, rewritten(later.get(id), *permissions)));
+    let groups = groups.map(|(id, permissions)| (*id, rewritten(later.get(id).copied(), *permissions)));
     let compact = Compact {
         settings: head.settings.clone(),
         departments: pack_departments(&head.departments),
@@ -79,7 +72,7 @@ pub fn read(text: &str) -> Result<(DirectoryHead, LaterPermissions), String> {
     let compact: Compact = serde_json::from_str(text).map_err(|cause| cause.to_string())?;
     let (mut groups, mut later) = (BTreeMap::new(), LaterPermissions::new());
     for (id, stored) in compact.groups {
-        let permissions = read_permissions(&stored).ok_or("a group has unreadable permissions")?;
+        let permissions = unpack_permissions(stored);
         groups.insert(id, permissions);
         if stored != pack_permissions(permissions) {
             later.insert(id, stored);
@@ -97,42 +90,13 @@ pub fn read(text: &str) -> Result<(DirectoryHead, LaterPermissions), String> {
     Ok((head, later))
 }
 
-/// Decodes stored permissions, a number or an object; `None` if they are neither.
-fn read_permissions(stored: &Value) -> Option<Permissions> {
-    match stored {
-        Value::Number(bits) => bits.as_u64().map(unpack_permissions),
-        named => Permissions::deserialize(named).ok(),
-    }
-}
-
 /// Permissions to store. Those that this build does not know are kept from `later`, the stored ones of a later build.
-fn rewritten(later: Option<&Value>, permissions: Permissions) -> Value {
+fn rewritten(later: Option<u64>, permissions: Permissions) -> u64 {
     let packed = pack_permissions(permissions);
     match later {
-        Some(stored) if read_permissions(stored) == Some(permissions) => stored.clone(),
-        Some(Value::Number(bits)) => {
-            let unknown_bits = bits.as_u64().unwrap_or_default() >> BITS << BITS;
-            (packed | unknown_bits).into()
-        }
-        Some(Value::Object(named)) => {
-            let mut named = named.clone();
-            named.extend(
-                serde_json::json!(permissions)
-                    .as_object()
-                    .cloned()
-                    .unwrap_or_default(),
-            );
-            named.into()
-        }
-        _ => packed.into(),
-    }
-}
-
-/// Permissions of a former format as a number, or unchanged if this build does not know all of them.
-pub(super) fn packed(known: Option<Permissions>, named: Value) -> Value {
-    match known {
-        Some(known) if serde_json::json!(known) == named => pack_permissions(known).into(),
-        _ => named,
+        Some(stored) if unpack_permissions(stored) == permissions => stored,
+        Some(stored) => packed | (stored >> BITS << BITS),
+        None => packed,
     }
 }
 
@@ -198,7 +162,7 @@ fn unpack_permissions(bits: u64) -> Permissions {
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// Departments with their parents as the text that the module describes.
-pub(super) fn pack_departments(departments: &BTreeMap<DepartmentId, Option<DepartmentId>>) -> String {
+fn pack_departments(departments: &BTreeMap<DepartmentId, Option<DepartmentId>>) -> String {
     let positions: BTreeMap<_, _> = departments.keys().copied().zip(1_u64..).collect();
     let encode_parent = |parent: DepartmentId| match positions.get(&parent) {
         Some(position) => *position,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{COMPACT, DepartmentUsers, HEAD, StoredDirectory, compact, decode_raw};
+use super::DepartmentUsers;
 use crate::directory::{Department, DirectoryDetails, DirectoryHead, GroupName};
 use crate::ids::{DepartmentId, GroupId};
 use crate::store::Reader;
@@ -28,26 +28,16 @@ pub struct DepartmentList {
 }
 
 impl Reader {
-    /// The departments with their users. In parallel one query for each MB of departments and of members, and a get of the
-    /// directory, which contains both in former formats.
+    /// The departments with their users. One query for each MB of departments and of members, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
     pub async fn departments(&self) -> Result<DepartmentList, StoreError> {
-        let (members, key) = (self.keys().members(), self.keys().directory());
-        let (members, directory, departments) = tokio::try_join!(
-            self.table.query_all(KeyRange::whole(members)),
-            self.table.get(&key),
-            self.department_details()
-        )?;
-        let stored = directory.as_ref().map(super::decode).transpose()?;
-        let (details, standings) = match stored {
-            Some(stored) => (stored.details, stored.standings),
-            None => (None, None),
-        };
+        let members = self.table.query_all(KeyRange::whole(self.keys().members()));
+        let (members, details) = tokio::try_join!(members, self.department_details())?;
         Ok(DepartmentList {
-            details: details.unwrap_or(departments),
-            users: super::department_users(standings, members)?,
+            details,
+            users: super::department_users(members)?,
         })
     }
 
@@ -131,49 +121,4 @@ fn details_items(members: impl Iterator<Item = (Key, String, Value)>) -> BTreeMa
         .into_iter()
         .map(|(key, members)| (key, item(members)))
         .collect()
-}
-
-/// Converts a directory of formats 2 to 5 into the compact form and the items of its details. `item` is the stored form
-/// of `stored`, whose JSON is rearranged as it is, so that fields and attributes of later builds stay. Departments and
-/// groups with a malformed id are omitted, and groups without permissions.
-pub fn compacted(
-    keys: Keys<'_>,
-    stored: &StoredDirectory,
-    item: &Item,
-) -> Result<(StoredDirectory, BTreeMap<Key, Item>), StoreError> {
-    let mut text: Map<String, Value> = item::need_json("directory", item, HEAD)?;
-    let (mut permissions, mut details) = (Map::new(), Vec::new());
-    let mut take_object = |name: &str| match text.remove(name) {
-        Some(Value::Object(members)) => members,
-        _ => Map::new(),
-    };
-    for (name, mut department) in take_object("departments") {
-        let Some(fields) = department.as_object_mut() else {
-            continue;
-        };
-        fields.remove("parent");
-        if let Some(id) = name.parse().ok().and_then(DepartmentId::new) {
-            details.push((keys.department(id), name, department));
-        }
-    }
-    for (name, mut group) in take_object("groups") {
-        let stored_permissions = group
-            .as_object_mut()
-            .and_then(|fields| fields.remove("permissions"));
-        let id = name.parse().ok().and_then(GroupId::new);
-        if let (Some(id), Some(stored_permissions)) = (id, stored_permissions) {
-            let known = stored.directory.groups.get(&id).copied();
-            permissions.insert(name.clone(), compact::packed(known, stored_permissions));
-            details.push((keys.group(id), name, group));
-        }
-    }
-    let departments = compact::pack_departments(&stored.directory.departments);
-    text.extend([
-        ("departments".to_owned(), json!(departments)),
-        ("groups".to_owned(), permissions.into()),
-    ]);
-    let mut compact = item.clone();
-    compact.remove(HEAD);
-    compact.insert(COMPACT.to_owned(), s(json!(text).to_string()));
-    Ok((decode_raw(&compact)?, details_items(details.into_iter())))
 }

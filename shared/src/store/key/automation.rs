@@ -37,7 +37,7 @@ impl Cause {
     }
 
     /// Its text in sort keys, which begins with `call` for a call and with `write` for a write. The keys of writes have
-    /// another prefix, because an earlier build reads only keys of calls.
+    /// another prefix, so that each range contains one sort.
     fn sort_key(self, call: &str, write: &str) -> String {
         let (kind, id, version) = match self {
             Self::Call(id) => return format!("{call}#{}", id.padded()),
@@ -171,7 +171,6 @@ mod tests {
     use super::*;
     use crate::store::key;
 
-    /// An earlier build queries `call#` and `notify#` and would quarantine other keys there.
     #[test]
     fn keys_of_writes_round_trip_and_do_not_begin_like_those_of_calls() {
         let instance = InstanceName::parse("acme").unwrap();

@@ -1,10 +1,11 @@
 //! The keys of funnels and opportunities.
 
 use super::lead::{first, keyed};
-use super::{BoardForm, Key, Keys};
+use super::{Key, Keys};
 use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
 use crate::opportunity::Status;
 use crate::time::Timestamp;
+use table::item::Item;
 use table::unsharded;
 
 /// A list of a column's opportunities: all of them, or those of a user, of a status, or of both.
@@ -15,6 +16,36 @@ pub struct BoardList {
     pub archived: bool,
     pub user: Option<UserId>,
     pub status: Option<Status>,
+}
+
+/// What the key of an entry in such a list contains of its opportunity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed {
+    pub funnel: FunnelId,
+    pub column: ColumnId,
+    pub archived: bool,
+    pub create_date: Timestamp,
+    pub id: OpportunityId,
+}
+
+impl Listed {
+    /// The parts of an entry's key; `None` if the item has another key.
+    pub fn of(entry: &Item) -> Option<Self> {
+        let text = |name: &str| entry.get(name)?.as_s().ok();
+        let mut parts = text("pk")?.split('#').skip(1);
+        if parts.next()? != BOARD {
+            return None;
+        }
+        let mut next_number = || parts.next()?.parse().ok();
+        let (time, id) = text("sk")?.split_once('#')?;
+        Some(Self {
+            funnel: FunnelId::new(next_number()?)?,
+            column: ColumnId::new(next_number()?)?,
+            archived: next_number()? == 1,
+            create_date: Timestamp::from_unix_millis(LAST_MILLI.checked_sub(time.parse().ok()?)?)?,
+            id: OpportunityId::new(MAX_ID.checked_sub(id.parse().ok()?)?)?,
+        })
+    }
 }
 
 impl Keys<'_> {
@@ -80,13 +111,12 @@ impl Keys<'_> {
         let user = user.map_or_else(|| "-".to_owned(), |user| user.to_string());
         let status = status.map_or("-", Status::as_str);
         self.pk(&format!(
-            "board#{funnel}#{column}#{}#{user}#{status}",
+            "{BOARD}#{funnel}#{column}#{}#{user}#{status}",
             u8::from(archived)
         ))
     }
 
-    /// The totals of a funnel's columns: an item for each column, then an item for each user and ten columns. Before
-    /// format 4, an item for each column, user and status.
+    /// The totals of a funnel's columns: an item for each column, then an item for each user and ten columns.
     pub fn board_totals(self, funnel: FunnelId, archived: bool) -> String {
         self.pk(&format!("board-total#{funnel}#{}", u8::from(archived)))
     }
@@ -121,47 +151,9 @@ impl Keys<'_> {
             u8::from(archived)
         ))
     }
-
-    /// The column, as its list of all opportunities, and the day of a daily count; `None` for daily counts of
-    /// restricted classes and for other items.
-    pub fn ranked(self, key: &Key) -> Option<(BoardList, String)> {
-        let rest = key.pk.strip_prefix(&self.prefix())?.strip_prefix("board-rank#")?;
-        let mut parts = rest.split('#');
-        let mut next_number = || parts.next()?.parse().ok();
-        let list = BoardList {
-            funnel: FunnelId::new(next_number()?)?,
-            column: ColumnId::new(next_number()?)?,
-            archived: next_number()? == 1,
-            user: None,
-            status: None,
-        };
-        let (day, _) = key.sk.split_once('#')?;
-        Some((list, day.to_owned()))
-    }
-
-    /// Whether a total is a daily count, of all or of restricted opportunities.
-    pub fn is_day_count(self, key: &Key) -> bool {
-        let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
-        matches!(rest.split('#').next(), Some("board-rank" | RESTRICTED_RANK))
-    }
-
-    /// Whether a total has a former form. Before format 2, all counts of a day were in one item, and restricted totals
-    /// of opportunities and leads were in the partition of the other totals. Before format 4, a board had a total for
-    /// each column, user and status.
-    pub fn is_former_total(self, key: &Key) -> bool {
-        let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
-        match rest.split('#').next() {
-            Some("board-total") => match self.board_form() {
-                BoardForm::ByClass => total_of(&key.sk).is_none() && key.sk.split('#').count() > 3,
-                BoardForm::ByColumn | BoardForm::DayValues => total_of(&key.sk).is_none(),
-            },
-            Some("board-rank") => !key.sk.contains('#'),
-            Some("lead-total") => key.sk.contains('#'),
-            _ => false,
-        }
-    }
 }
 
+pub(crate) const BOARD: &str = "board";
 pub(crate) const RESTRICTED_TOTAL: &str = "board-total-restricted";
 pub(crate) const RESTRICTED_RANK: &str = "board-rank-restricted";
 
@@ -248,12 +240,6 @@ pub fn rank_begins(day: &str) -> Option<String> {
     Some(format!("{:015} ", LAST_MILLI - last))
 }
 
-/// The inclusive upper bound of the places of a day; `None` if the text is no day of a daily count.
-pub fn rank_ends(day: &str) -> Option<String> {
-    let day = LAST_DAY - day.parse::<i64>().ok()?;
-    Some(format!("{:015}~", LAST_MILLI - day.checked_mul(DAY_MILLIS)?))
-}
-
 /// The sort key of a restricted class's daily count.
 pub fn restricted_rank(day: &str, class: &str) -> String {
     format!("{day}#{class}")
@@ -307,7 +293,7 @@ pub fn user_column_begins(user: UserId, column: ColumnId) -> String {
     format!("{USER}#{user}#{}#", column.get() / USER_COLUMNS)
 }
 
-/// The opportunities that a total counts, by its sort key; `None` for a total of a single class (before format 4).
+/// The opportunities that a total counts, by its sort key; `None` for other items.
 pub fn total_of(total: &str) -> Option<BoardTotalOf> {
     let mut parts = total.split('#');
     let (kind, id) = (parts.next()?, parts.next()?.parse().ok()?);
@@ -318,7 +304,7 @@ pub fn total_of(total: &str) -> Option<BoardTotalOf> {
     }
 }
 
-/// The sort key prefix of a column's totals of a single class: restricted totals, and all totals before format 4.
+/// The sort key prefix of a column's restricted totals.
 pub fn total_column(column: ColumnId) -> String {
     format!("{column}#")
 }

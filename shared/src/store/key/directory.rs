@@ -37,11 +37,6 @@ impl Keys<'_> {
         Key::new(self.groups(), details(id.get()))
     }
 
-    /// The users' names in the first format.
-    pub fn names(self) -> Key {
-        Key::new(self.pk("directory"), "names")
-    }
-
     /// The users' names, an item for each hundred ids.
     pub fn user_names(self) -> String {
         self.pk("names")

@@ -152,26 +152,19 @@ impl Keys<'_> {
         Key::new(self.lead_calls(lead), id.padded())
     }
 
-    /// The partitions of all calls, each by id. The first has the calls from before format 6. Later calls are
-    /// distributed over the others, because the end of a partition admits only 500 new records a second.
+    /// The partitions of all calls, each by id. Calls are distributed over them, because the end of a partition admits
+    /// only 500 new records a second.
     pub fn calls(self) -> Vec<String> {
-        let parts = (0..CALL_PARTS).map(|part| self.call_part(part));
-        [self.pk("call")].into_iter().chain(parts).collect()
+        (0..CALL_PARTS).map(|part| self.call_part(part)).collect()
     }
 
     fn call_part(self, number: u64) -> String {
         self.pk(&format!("call#{}", number % CALL_PARTS))
     }
 
-    /// The key of a new call.
+    /// The key of a call.
     pub fn call(self, id: CallId) -> Key {
-        let [current, former] = self.call_places(id);
-        if self.spreads_calls() { current } else { former }
-    }
-
-    /// The two possible keys of a call: the key since format 6, and the former key.
-    pub fn call_places(self, id: CallId) -> [Key; 2] {
-        [self.call_part(id.get()), self.pk("call")].map(|partition| Key::new(partition, id.padded()))
+        Key::new(self.call_part(id.get()), id.padded())
     }
 
     /// The leads of a company.
@@ -203,7 +196,7 @@ impl Keys<'_> {
 /// The text between a whole e-mail address and the id of its lead. Between other words and the id is `#` alone.
 const ADDRESS: &str = "#@";
 
-/// The number of partitions of new calls.
+/// The number of partitions of calls.
 const CALL_PARTS: u64 = 4;
 
 const LEAD_RANKS: &str = "lead-rank";
@@ -240,13 +233,6 @@ pub fn stale_marker_lead(key: &Key) -> Option<LeadId> {
 /// The lead of a tombstone, by its key.
 pub fn tombstone_lead(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.parse().ok()?)
-}
-
-/// Whether a key belongs to a look-up that leads and opportunities of format 1 lack.
-pub fn is_new_look_up(key: &Key) -> bool {
-    const KINDS: [&str; 6] = ["email", "word", "wordy", "number", "title", "wordy-title"];
-    let kind = key.pk.split('#').nth(1);
-    kind.is_some_and(|kind| KINDS.contains(&kind))
 }
 
 /// The first character of a word, by which words are divided into partitions.

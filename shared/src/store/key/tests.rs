@@ -32,7 +32,7 @@ fn user() -> UserId {
     UserId::new(7).unwrap()
 }
 
-/// Between the ranks of users, their shards, and days in the form before format 2.
+/// Between the ranks of users, their shards, and days.
 #[test]
 fn nothing_is_between_a_rank_and_those_before_it() {
     let ranks = [
@@ -108,7 +108,6 @@ fn the_text_of_the_operators_keys() {
             "acme#department 07",
         ),
         (keys.group(GroupId::new(3).unwrap()), "acme#group 27"),
-        (keys.names(), "acme#directory names"),
         (
             keys.user_name(UserId::new(99).unwrap()),
             "acme#names 000000000000000",
@@ -220,7 +219,6 @@ fn the_text_of_funnels_keys() {
     let keys = Keys::of(&acme);
     let (funnel, column) = (FunnelId::new(3).unwrap(), ColumnId::new(31).unwrap());
     let day = rank_day(Timestamp::parse("2026-09-04T09:30:00.000Z").unwrap());
-    let totals = total(keys.board_totals(funnel, false), "31#7#open");
     let (of_column, of_user) = (
         keys.column_total(funnel, false, column),
         keys.user_total(funnel, false, UserId::new(300).unwrap(), column),
@@ -231,7 +229,6 @@ fn the_text_of_funnels_keys() {
     let restricted_ranks = total(keys.restricted_ranks(funnel, column, false), "2912196#7#open#ab");
     assert_texts([
         (keys.funnel(funnel), "acme#funnel 000000000000003"),
-        (totals, "acme#board-total#3#0 31#7#open"),
         (of_column, "acme#board-total#3#0 column#31#-"),
         (of_user, "acme#board-total#3#0 user#300#3#-"),
         (restricted, "acme#board-total-restricted#3#0 31#7#open#ab"),
@@ -362,10 +359,6 @@ fn the_text_of_calls_keys() {
     let (call, event) = (CallId::new(3).unwrap(), EventId::new(5).unwrap());
     assert_texts([
         (keys.call(call), "acme#call#3 000000000000003"),
-        (
-            keys.with_calls_spread(false).call(call),
-            "acme#call 000000000000003",
-        ),
         (
             keys.event(lead(), event),
             "acme#timeline#1001 event#000000000000005",

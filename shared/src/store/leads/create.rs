@@ -11,10 +11,7 @@ use super::ranks;
 use super::record::{LeadRecord, LeadState};
 use crate::ids::LeadId;
 use crate::lead::Lead;
-use crate::settings::Settings;
-use crate::store::budget::ReadBudget;
 use crate::store::companies::NamedCompany;
-use crate::store::format::Format;
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::sequence::Sequence;
@@ -34,8 +31,6 @@ pub struct PrefetchedLead {
     identity: Identity,
     /// The lead that has one of them.
     existing: Option<LeadId>,
-    /// Whether look-ups by e-mail address may be incomplete.
-    may_lack_look_ups: bool,
     /// The id of the new lead, if no other request takes it first.
     next_id: Sequence,
     idempotency_key: Option<IdempotencyKey>,
@@ -87,17 +82,15 @@ impl Reader {
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<PrefetchedLead, StoreError> {
         let counter = self.keys().counter(Counter::Lead);
-        let (claimed, existing, may_lack_look_ups, counter) = tokio::try_join!(
+        let (claimed, existing, counter) = tokio::try_join!(
             self.claimed(idempotency_key.as_ref()),
             self.identified_lead(&identity),
-            self.lacks_email_look_ups(&identity),
             self.table.get(&counter),
         )?;
         Ok(PrefetchedLead {
             claimed,
             identity,
             existing,
-            may_lack_look_ups,
             next_id: Sequence::next(counter.as_ref(), SEQUENCE)?,
             idempotency_key,
         })
@@ -107,7 +100,7 @@ impl Reader {
 impl Writer {
     /// Creates a lead and sets its id, or finds the lead with the unique number or address. Of concurrent requests and
     /// calls for one number or address, one creates the lead. One transaction, or a get of the existing lead and of the
-    /// claim; more after conflicts. `settings` limit the search in a table of an earlier format.
+    /// claim; more after conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or if its outcome is unknown.
@@ -116,14 +109,8 @@ impl Writer {
         prefetched: PrefetchedLead,
         lead: Lead,
         company: Option<NamedCompany>,
-        settings: &Settings,
     ) -> Result<CreatedLead, StoreError> {
         let (mut existing, mut id) = (prefetched.existing, prefetched.next_id);
-        if existing.is_none() && prefetched.may_lack_look_ups {
-            let budget = ReadBudget::within(settings);
-            existing = ReadBudget::in_time(self.reader.listed_lead(&prefetched.identity, &budget)).await?;
-        }
-        self.learn_format_if_large(&lead).await?;
         let mut new = NewLead {
             lead,
             company,
@@ -219,8 +206,8 @@ impl Writer {
         let state = LeadState {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
-            unlinked: self.reader.known_format.has(Format::UNLINKED),
-            details: Details::default().next(&self.reader.known_format),
+            unlinked: true,
+            details: Details::default(),
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;

@@ -13,8 +13,7 @@ use sha2::{Digest, Sha256};
 use super::record::{KIND, LeadRecord, LeadState};
 use crate::ids::LeadId;
 use crate::lead::Lead;
-use crate::store::format::KnownFormat;
-use crate::store::{Reader, Writer};
+use crate::store::Reader;
 use crate::text::hex;
 use table::item::{self, Item, s};
 use table::{Policy, StoreError};
@@ -32,29 +31,17 @@ pub const DIGEST: &str = "digest";
 /// The place of a lead's custom fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Details {
-    /// In the record.
-    #[default]
-    Inline,
     /// In the record, or in details if they are large.
-    Divisible,
+    #[default]
+    Known,
     /// In details with this digest, which were not read: the lead lacks them.
     Unread(String),
 }
 
 impl Details {
-    /// The place of the custom fields in the next version of a record: an inline one may be divided if the format of
-    /// the table permits it.
-    #[must_use]
-    pub fn next(&self, format: &KnownFormat) -> Self {
-        match self {
-            Self::Inline if format.splits_lead_details() => Self::Divisible,
-            details => details.clone(),
-        }
-    }
-
     /// The place of a record's custom fields.
     pub(super) fn of(record: &Item) -> Self {
-        digest(record).map_or(Self::Inline, |digest| Self::Unread(digest.to_owned()))
+        digest(record).map_or(Self::Known, |digest| Self::Unread(digest.to_owned()))
     }
 
     /// Adds the custom fields, or the digest of their details, to a record.
@@ -74,7 +61,7 @@ impl Details {
             return Ok(());
         }
         let text = custom_text(lead);
-        if *self == Self::Divisible && text.len() > MAX_INLINE {
+        if text.len() > MAX_INLINE {
             record.insert(DIGEST.to_owned(), s(digest_of(&text)));
         } else {
             record.insert(CUSTOM.to_owned(), s(text));
@@ -120,11 +107,6 @@ pub fn is_sound(details: &Item, expected: &str) -> bool {
     digest(details) == Some(expected) && custom.is_some_and(|custom| digest_of(custom) == expected)
 }
 
-/// Whether a record is to be divided by a migration.
-pub fn is_divisible(record: &Item) -> bool {
-    attribute(record, CUSTOM).is_some_and(|custom| custom.len() > MAX_INLINE)
-}
-
 /// A lead's record with its custom fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WholeLead(LeadRecord);
@@ -154,7 +136,7 @@ impl LeadState {
     fn lacking(&self) -> Option<(LeadId, String)> {
         match &self.details {
             Details::Unread(digest) => Some((self.lead.id, digest.clone())),
-            _ => None,
+            Details::Known => None,
         }
     }
 
@@ -170,7 +152,7 @@ impl LeadState {
             return Ok(false);
         };
         self.lead.custom = item::need_json(KIND, details, CUSTOM)?;
-        self.details = Details::Divisible;
+        self.details = Details::Known;
         Ok(true)
     }
 }
@@ -358,15 +340,4 @@ impl Reader {
 
 fn item_id(record: &Item) -> Option<LeadId> {
     LeadId::new(item::number(KIND, record, "id").ok()?)
-}
-
-impl Writer {
-    /// Learns the table's format before a write of a lead with large custom fields, because it decides where these are
-    /// stored. One get if this process has not seen the table migrated, else none.
-    pub(super) async fn learn_format_if_large(&self, lead: &Lead) -> Result<(), StoreError> {
-        if self.reader.known_format.splits_lead_details() || custom_text(lead).len() <= MAX_INLINE {
-            return Ok(());
-        }
-        self.reader.learn_format().await
-    }
 }

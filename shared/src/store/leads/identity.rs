@@ -7,19 +7,17 @@ use futures_util::future::try_join_all;
 use sha2::{Digest, Sha256};
 use tokio::try_join;
 
-use super::record::{LeadEntry, LeadRecord};
+use super::record::LeadRecord;
 use crate::ids::LeadId;
 use crate::lead::{Lead, same_email};
 use crate::phone::Phone;
 use crate::store::Reader;
-use crate::store::budget::ReadBudget;
-use crate::store::format::Format;
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
 use crate::time::Timestamp;
 use crate::words::address_word;
 use table::item::{self, Item, n, s};
-use table::{Condition, KeyRange, Pages, StoreError, Transaction};
+use table::{Condition, KeyRange, StoreError, Transaction};
 
 /// Lifetime of a claim in seconds. Look-ups contain a new lead at once; the claim is for requests that read the
 /// look-ups just before.
@@ -220,47 +218,6 @@ impl Reader {
     async fn first_lead(&self, look_ups: KeyRange) -> Result<Option<LeadId>, StoreError> {
         let page = self.table.query(look_ups).await?;
         page.items.first().map(looked_up).transpose()
-    }
-
-    /// Whether leads with an address may lack look-ups; see [`Self::lacks_look_ups`].
-    pub(super) async fn lacks_email_look_ups(&self, identity: &Identity) -> Result<bool, StoreError> {
-        Ok(identity.email.is_some() && self.lacks_look_ups().await?)
-    }
-
-    /// Whether leads may lack look-ups by address and word, and opportunities by title, because the table was not
-    /// migrated to [`Format::WORDS`]. One get; no call if this process has read that format.
-    pub(in crate::store) async fn lacks_look_ups(&self) -> Result<bool, StoreError> {
-        if !self.known_format.has(Format::WORDS) {
-            self.learn_format().await?;
-        }
-        Ok(!self.known_format.has(Format::WORDS))
-    }
-
-    /// The lead with the address, found by reading the lists of all leads, those of archived ones last. For tables
-    /// without look-ups by address. `identity` must contain an address.
-    ///
-    /// # Errors
-    /// [`StoreError::OverBudget`] if the list is too long.
-    pub(super) async fn listed_lead(
-        &self,
-        identity: &Identity,
-        budget: &ReadBudget,
-    ) -> Result<Option<LeadId>, StoreError> {
-        for archived in [false, true] {
-            let mut pages = Pages::of(KeyRange::whole(self.keys().lead_list(archived)));
-            while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-                for item in page.items {
-                    // The doctor reports unreadable entries.
-                    let Ok(entry) = item::decode::<LeadEntry>("lead entry", item) else {
-                        continue;
-                    };
-                    if entry.email.as_deref().and_then(same_email) == identity.email {
-                        return Ok(Some(entry.id));
-                    }
-                }
-            }
-        }
-        Ok(None)
     }
 }
 

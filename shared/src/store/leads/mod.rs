@@ -13,5 +13,5 @@ pub mod stale_markers;
 pub mod totals;
 pub mod update;
 
-pub use details::{DIGEST, Details, WholeLead, digest, is_divisible, is_sound};
+pub use details::{DIGEST, Details, WholeLead, digest, is_sound};
 pub use record::*;

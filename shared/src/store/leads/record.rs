@@ -34,8 +34,8 @@ pub(super) const KIND: &str = "lead";
 const MAX_WORDS: usize = 16;
 /// Fields that are always stored, because the defaults depend on them.
 const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
-/// 1 if no opportunity was ever linked to the lead, otherwise 0 or absent. Writers of earlier formats do not clear it,
-/// so it is set only if the table has [`Format::UNLINKED`] (C-88). The name is short, because lists read whole records.
+/// 1 if no opportunity was ever linked to the lead, otherwise 0 or absent. The name is short, because lists read whole
+/// records.
 const UNLINKED: &str = "u";
 
 /// A lead without any field, encoded once. Only the kept fields depend on its id and date.
@@ -49,7 +49,7 @@ pub struct LeadState {
     pub lead: Lead,
     /// Its company.
     pub company: Option<Company>,
-    /// Whether no opportunity was ever linked to it, so none contains a copy. `false` if unknown.
+    /// Whether no opportunity was ever linked to it, so none contains a copy.
     pub unlinked: bool,
     /// The place of its custom fields.
     pub details: Details,

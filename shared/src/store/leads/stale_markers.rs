@@ -28,10 +28,10 @@ use table::{KeyRange, Page, Pages, key_of};
 /// Maximum markers that a page reads: at most 3 read units.
 const MAX_READ: usize = 100;
 
-/// Time of the last change in Unix seconds; absent in markers of earlier builds.
+/// Time of the last change in Unix seconds.
 pub const MARKED_AT: &str = "at";
 /// Random text of each change, which distinguishes a marker from one that was deleted and set again; absent in markers
-/// of earlier builds.
+/// of deleted leads.
 pub const SET: &str = "set";
 /// Whether the lead was deleted.
 pub const DELETED: &str = "deleted";

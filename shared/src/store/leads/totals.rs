@@ -43,7 +43,7 @@ struct LeadTotal {
     class: LeadClass,
 }
 
-/// The totals of a list: by owner, and in the form before format 2 by access lists too.
+/// The totals of a list by owner.
 #[derive(Debug)]
 pub struct LeadTotals(Vec<LeadTotal>);
 
@@ -68,19 +68,17 @@ pub fn contributions(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Contri
         |owner| owner.to_string(),
     );
     let is_restricted = !class.lists.is_open();
-    // `n` is always present, because the previous build cannot read a total without it.
-    let mut numbers = BTreeMap::from([("n".to_owned(), i64::from(!is_restricted))]);
+    let number = if is_restricted { RESTRICTED_COUNT } else { "n" };
     let mut contributions = BTreeMap::new();
     if is_restricted {
-        numbers.insert(RESTRICTED_COUNT.to_owned(), 1);
         let name = key::class([&owner, &digest(&class.lists)]);
         let total = key::total(keys.restricted_lead_totals(lead.archived), &name);
         contributions.insert(total, count_of_one(item::encode(KIND, &class)?));
     }
     let of_owner = Contribution {
-        numbers,
+        numbers: BTreeMap::from([(number.to_owned(), 1)]),
         attributes: item::encode(KIND, &class.unrestricted())?,
-        is_sharded: keys.totals_are_sharded(),
+        is_sharded: true,
     };
     contributions.insert(key::total(keys.lead_totals(lead.archived), &owner), of_owner);
     Ok(contributions)

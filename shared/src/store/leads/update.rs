@@ -63,7 +63,6 @@ impl Writer {
             if lead == stored.lead {
                 return Ok(UpdatedLead::Done(Box::new(lead)));
             }
-            self.learn_format_if_large(&lead).await?;
             let transaction = self.lead_update(&stored, &lead, company.as_ref())?;
             let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(UpdatedLead::Done(Box::new(lead))),
@@ -183,7 +182,7 @@ impl Writer {
                 lead: lead.clone(),
                 company: copy,
                 unlinked: stored.unlinked,
-                details: stored.details.next(&self.reader.known_format),
+                details: stored.details.clone(),
             })
         };
         let mut transaction = self.put_record(&changed, Some(stored))?;

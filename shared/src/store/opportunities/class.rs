@@ -15,11 +15,11 @@ use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Opportunity, Status};
 use crate::store::derived::Contribution;
 pub use crate::store::derived::{RESTRICTED, RESTRICTED_COUNT};
-use crate::store::key::{self, BoardForm, Key, Keys};
+use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
 use crate::visibility::Restriction;
 use table::StoreError;
-use table::item;
+use table::item::{self, Item};
 
 const TOTAL: &str = "board total";
 
@@ -62,27 +62,13 @@ impl BoardClass {
     }
 
     /// The totals of a funnel, archived or not, that count an opportunity of the class, each with the opportunity's
-    /// contribution: the total of its column and that of its user. Before format 4 it is one total.
-    pub fn totals(
+    /// contribution: the total of its column and that of its user.
+    fn totals(
         &self,
         keys: Keys<'_>,
         (funnel, archived): (FunnelId, bool),
         cents: i64,
-    ) -> Result<Vec<(Key, Contribution)>, StoreError> {
-        if keys.board_form() == BoardForm::ByClass {
-            let unrestricted = self.unrestricted();
-            let suffix = if self.restriction.is_open() {
-                String::new()
-            } else {
-                format!(".{RESTRICTED}")
-            };
-            let share = Contribution {
-                attributes: item::encode(TOTAL, &unrestricted)?,
-                ..share_of(&suffix, cents)
-            };
-            let totals = keys.board_totals(funnel, archived);
-            return Ok(vec![(key::total(totals, &unrestricted.total_sort_key()), share)]);
-        }
+    ) -> [(Key, Contribution); 2] {
         let mut status = self.status.as_str().to_owned();
         if !self.restriction.is_open() {
             status = key::class([&status, RESTRICTED]);
@@ -90,38 +76,29 @@ impl BoardClass {
         let of_column = keys.column_total(funnel, archived, self.column);
         let of_user = keys.user_total(funnel, archived, self.user, self.column);
         let column = self.column.to_string();
-        Ok(vec![
+        [
             (of_column, share_of(&format!(".{status}"), cents)),
             (
                 of_user,
                 share_of(&format!(".{}", key::class([&column, &status])), cents),
             ),
-        ])
+        ]
     }
 
-    /// The sort key of its restricted total, and of its total before format 4.
-    pub fn total_sort_key(&self) -> String {
+    /// The sort key of its restricted total.
+    fn total_sort_key(&self) -> String {
         format!("{}{}", key::total_column(self.column), self.name())
     }
 }
 
-/// The contribution of an opportunity to a total: 1 to the count and the cents to the value. The attributes are `n` and
-/// `c`, followed by `suffix`.
+/// The contribution of an opportunity to a total or a daily count: 1 to the count and the cents to the value. The
+/// attributes are `n` and `c`, followed by `suffix`.
 fn share_of(suffix: &str, cents: i64) -> Contribution {
     Contribution {
         numbers: [(format!("n{suffix}"), 1), (format!("c{suffix}"), cents)].into(),
-        ..Contribution::default()
+        attributes: Item::new(),
+        is_sharded: true,
     }
-}
-
-/// The contribution of an opportunity to a daily count, which has no cents before format 5. Otherwise like
-/// [`share_of`].
-fn daily_share_of(keys: Keys<'_>, suffix: &str, cents: i64) -> Contribution {
-    let mut share = share_of(suffix, cents);
-    if keys.board_form() < BoardForm::DayValues {
-        share.numbers.retain(|name, _| name.starts_with('n'));
-    }
-    share
 }
 
 /// The items that count an opportunity, each with its contribution: totals and daily count of its column, and for a
@@ -149,16 +126,11 @@ pub fn contributions(
         );
         let ranks = keys.restricted_ranks(funnel, class.column, archived);
         let rank = key::restricted_rank(&day, &class.name());
-        contributions.insert(key::total(ranks, &rank), daily_share_of(keys, "", cents));
+        contributions.insert(key::total(ranks, &rank), share_of("", cents));
     }
-    contributions.extend(class.totals(keys, (funnel, archived), cents)?);
+    contributions.extend(class.totals(keys, (funnel, archived), cents));
     let ranks = keys.board_ranks(funnel, class.column, archived);
-    let share = daily_share_of(keys, &format!(".{class_name}"), cents);
+    let share = share_of(&format!(".{class_name}"), cents);
     contributions.insert(key::total(ranks, &key::rank(&day, class.user)), share);
-    if keys.totals_are_sharded() {
-        for share in contributions.values_mut() {
-            share.is_sharded = true;
-        }
-    }
     Ok(contributions)
 }

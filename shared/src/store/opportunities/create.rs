@@ -45,8 +45,7 @@ pub enum Created {
 }
 
 impl Reader {
-    /// Prefetches the records for a creation. One batch of gets and, until this process has read the current format, a
-    /// get of the format in parallel.
+    /// Prefetches the records for a creation. One batch of gets.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -65,7 +64,7 @@ impl Reader {
             .into_iter()
             .chain(claim_key.clone())
             .chain(user.map(|user| keys.user(user)));
-        let (mut found, ()) = tokio::try_join!(self.table.get_many(wanted), self.learn_format())?;
+        let mut found = self.table.get_many(wanted).await?;
         let now = self.environment.now();
         let claim_with_key = claim.as_ref().zip(claim_key);
         let claimed = claim_with_key.and_then(|(claim, key)| Some(claim.compare(found.get(&key)?, now)));

@@ -1,12 +1,13 @@
 //! An opportunity's record and its derived items: entries in the lists of its column, totals and daily counts of the
 //! column, the link from its lead, and items for the words of its title.
 //!
-//! The record contains a copy of the lead and its company, because every response embeds both. List entries are copies
-//! of the record, so that a page of a list is one query. A lead with copies that may be stale has a
+//! The record contains a copy of the lead and its company, because every response embeds both. List entries are
+//! [copies](entry) of the record, so that a page of a list is one query. A lead with copies that may be stale has a
 //! [marker](super::leads::stale_markers), which every reader checks.
 
 pub mod class;
 mod create;
+pub mod entry;
 pub mod fresh;
 mod of_lead;
 mod update;
@@ -36,13 +37,12 @@ pub use create::{Created, PrefetchedCreation};
 pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpportunities};
 pub use update::{PrefetchedUpdate, Updated};
 
-pub(super) const KIND: &str = "opportunity";
+const KIND: &str = "opportunity";
 /// Maximum words of a title with items of their own. An opportunity with more words is also in a list that every search
 /// reads.
 const MAX_WORDS: usize = 16;
-/// Attribute with the snapshot as JSON, in record and entries. JSON text decodes fastest, and pages read hundreds of
-/// entries.
-pub(super) const CARD: &str = "card";
+/// Attribute of the record with the snapshot as JSON.
+const CARD: &str = "card";
 
 /// An opportunity with the copies of its lead and company that responses embed.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +69,13 @@ struct SnapshotText {
     utm_tags: Vec<Value>,
     #[serde(rename = "c")]
     company: Option<Company>,
+}
+
+/// The part of a snapshot's JSON text without the copies.
+#[derive(Deserialize)]
+struct OpportunityText {
+    #[serde(rename = "o")]
+    opportunity: Opportunity,
 }
 
 /// Snapshots in the form of a response's list.
@@ -151,6 +158,9 @@ impl OpportunitySnapshot {
 
     /// Decodes the snapshot of a record or an entry.
     pub(in crate::store) fn read(item: &Item) -> Result<Self, StoreError> {
+        if entry::is_entry(item) {
+            return entry::snapshot(item);
+        }
         let stored: SnapshotText = item::need_json(KIND, item, CARD)?;
         let utm_tags = stored.utm_tags;
         Ok(Self {
@@ -158,6 +168,15 @@ impl OpportunitySnapshot {
             lead: stored.lead.map(|lead| Lead { utm_tags, ..lead }),
             company: stored.company,
         })
+    }
+
+    /// Decodes the opportunity of a record or an entry without its copies.
+    pub(in crate::store) fn read_opportunity(item: &Item) -> Result<Opportunity, StoreError> {
+        if entry::is_entry(item) {
+            return entry::opportunity(item);
+        }
+        let OpportunityText { opportunity } = item::need_json(KIND, item, CARD)?;
+        Ok(opportunity)
     }
 }
 
@@ -209,10 +228,10 @@ impl Entity for OpportunitySnapshot {
         Self::read(item)
     }
 
-    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, _: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let opportunity = &record.opportunity;
         let mut derived = Derived::default();
-        let entry = item::part(item, CARD);
+        let entry = entry::of(record)?;
         let sort_key = key::place(opportunity.create_date, opportunity.id);
         for list in lists(opportunity) {
             let key = key::total(keys.board(list), &sort_key);

@@ -17,7 +17,7 @@ fn time(text: &str) -> Timestamp {
 }
 
 /// An opportunity with something in every field.
-fn full() -> Opportunity {
+pub fn full() -> Opportunity {
     let text = |text: &str| Some(text.to_owned());
     let place = (FunnelId::new(3).unwrap(), ColumnId::new(31).unwrap());
     let mut fields = Map::new();
@@ -67,7 +67,7 @@ fn full() -> Opportunity {
     opportunity
 }
 
-fn lead() -> LeadRecord {
+pub fn lead() -> LeadRecord {
     let company = json!({ "id": 1, "companyname": "Padaria Estrela", "companynemployees": "10-50" });
     let mut custom = Map::new();
     custom.insert("filial".to_owned(), json!("Apucarana"));
@@ -141,8 +141,11 @@ fn derived_items() {
             "acme#title#3#p pedido#000000000000030".to_owned(),
         ]
     );
-    for entry in derived.items.values().take(4) {
-        assert_eq!(OpportunitySnapshot::read(entry).unwrap(), card);
+    for (key, entry) in derived.items.iter().take(4) {
+        let entry = key.complete(entry.clone());
+        assert_eq!(OpportunitySnapshot::read(&entry).unwrap(), card);
+        let alone = OpportunitySnapshot::read_opportunity(&entry).unwrap();
+        assert_eq!(alone, card.opportunity);
     }
     let class = BoardClass::of(&card.opportunity).name();
     assert!(class.starts_with("8#open#"), "{class}");

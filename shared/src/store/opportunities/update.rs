@@ -38,8 +38,7 @@ pub enum Updated<R> {
 }
 
 impl Reader {
-    /// Prefetches the records for an update. One batch of gets, in parallel with a query of stale markers and, until
-    /// this process has read the current format, a get of the format.
+    /// Prefetches the records for an update. One batch of gets, in parallel with a query of stale markers.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -54,11 +53,7 @@ impl Reader {
         let user_key = user.map(|user| self.keys().user(user));
         let wanted = [record_key.clone(), funnel_key.clone()].into_iter();
         let wanted = wanted.chain(lead_key.clone()).chain(user_key.clone());
-        let (mut found, markers, ()) = tokio::try_join!(
-            self.table.get_many(wanted),
-            self.stale_markers(),
-            self.learn_format()
-        )?;
+        let (mut found, markers) = tokio::try_join!(self.table.get_many(wanted), self.stale_markers())?;
         let funnel = found.remove(&funnel_key).map(|item| item::decode("funnel", item));
         let lead = lead_key
             .and_then(|key| found.remove(&key))

@@ -1,9 +1,10 @@
 //! C-76: calls of archived leads write no trigger, whatever happens after the call.
 
+use dynamodb::faults::Fault;
 use futures_util::future::join_all;
 use serde_json::json;
-use shared::store::testing::faults::Fault;
 use tests::people::lead;
+use tests::world::over_sdk;
 use tests::{Wallet, World};
 
 use super::{MARIA, automation, call, call_for, lead_of, outbox, receive, run, world};
@@ -73,6 +74,7 @@ async fn concurrent_archiving_keeps_every_call() {
 /// A transaction of unknown outcome still records one call and no trigger.
 #[tokio::test]
 async fn unknown_outcomes_write_no_trigger_for_archived_leads() {
+    let _sdk = over_sdk();
     for spared in 0..2 {
         for (fault, times) in [
             (Fault::FailedAfter, 1),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::{Fault, FaultPlan};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::automation::Automation;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::bookings::{FREE, book, booking, made, open_calendars};
 use tests::forms::{add_form, submit};
 use tests::sales::{add_opportunities, open_shop, plain_opportunity};
-use tests::world::Answer;
+use tests::world::{Answer, over_sdk};
 use tests::{ACME, Wallet, World};
 
 use super::notify::{Receiver, deliver};
@@ -315,6 +315,7 @@ async fn filters_limit_events() {
 /// Each transaction of each write of a client meets each fault once; afterwards the write's events are raised once.
 #[tokio::test]
 async fn events_are_raised_exactly_once_despite_faults() {
+    let _sdk = over_sdk();
     let faults = [Fault::FailedBefore, Fault::FailedAfter, Fault::Conflict];
     for (fault, spared) in faults
         .into_iter()

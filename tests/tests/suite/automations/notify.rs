@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
+use dynamodb::faults::Fault;
 use futures_util::future::join_all;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use shared::automation::is_public;
 use shared::jobs::webhook_client::WebhookClient;
-use shared::store::testing::faults::Fault;
+use tests::world::over_sdk;
 use tests::{ACME, World};
 
 use super::{MARIA, automation, call, lead_of, outbox, receive, world};
@@ -228,6 +229,7 @@ async fn one_of_many_processes_delivers() {
 /// A process that read a due notification does not deliver it after another did.
 #[tokio::test]
 async fn a_late_process_delivers_nothing() {
+    let _sdk = over_sdk();
     let world = shop().await;
     let receiver = Receiver::answering(&[]);
     let webhook_client = receiver.webhook_client();
@@ -249,8 +251,9 @@ async fn a_late_process_delivers_nothing() {
 /// If a process dies, another delivers after the delay: at least once, with the same delivery id.
 #[tokio::test]
 async fn deliveries_survive_a_crash_at_any_call() {
+    let _sdk = over_sdk();
     let (stage, calls) = (shop().await, Calls::default());
-    let healthy = stage.copy().await.store.clone().with_faults(calls.recorded());
+    let healthy = stage.copy().await.faulty(calls.recorded());
     let client = Receiver::answering(&[]).webhook_client();
     assert!(maintenance::automate(&healthy, &client).await.is_ok());
     assert!(calls.count() > 8);
@@ -259,7 +262,7 @@ async fn deliveries_survive_a_crash_at_any_call() {
             let world = stage.copy().await;
             let receiver = Receiver::answering(&[]);
             let met = Arc::new(AtomicUsize::new(0));
-            let mortal = world.store.clone().with_faults(dying(lived, last, &met));
+            let mortal = world.faulty(dying(lived, last, &met));
             let survived = maintenance::automate(&mortal, &receiver.webhook_client())
                 .await
                 .is_ok();

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::Fault;
 use futures_util::future::join_all;
 use serde_json::json;
 use shared::ids::CallId;
 use shared::store::Store;
-use shared::store::testing::faults::Fault;
 use tests::people::user;
+use tests::world::over_sdk;
 use tests::{ACME, World};
 
 use super::{MARIA, automation, call, lead_of, opportunities, outbox, receive, world};
@@ -79,17 +80,18 @@ async fn concurrent_calls_of_one_lead_all_count() {
 
 #[tokio::test]
 async fn actions_happen_once_despite_a_crash_at_any_call() {
+    let _sdk = over_sdk();
     let stage = two_automations().await;
     receive(&stage, &call("INCOMING", MARIA)).await;
     let (world, calls) = (stage.copy().await, Calls::default());
-    let healthy = world.store.clone().with_faults(calls.recorded());
+    let healthy = world.faulty(calls.recorded());
     assert!(run_one(&healthy, &world, 1).await);
     assert!(calls.count() > 10);
     for last in [Fault::FailedBefore, Fault::FailedAfter, Fault::Throttled] {
         for lived in calls.lives() {
             let world = stage.copy().await;
             let met = Arc::new(AtomicUsize::new(0));
-            let mortal = world.store.clone().with_faults(dying(lived, last, &met));
+            let mortal = world.faulty(dying(lived, last, &met));
             let survived = run_one(&mortal, &world, 1).await;
             assert!(run_one(&world.store, &world, 1).await);
             is_done(&world, 1, &format!("{last:?} after {lived}")).await;
@@ -101,14 +103,12 @@ async fn actions_happen_once_despite_a_crash_at_any_call() {
 
 #[tokio::test]
 async fn a_transient_fault_is_retried() {
+    let _sdk = over_sdk();
     for fault in [Fault::Conflict, Fault::Throttled, Fault::FailedAfter] {
         for operation in ["BatchGetItem", "GetItem", "Query", "TransactWriteItems"] {
             let world = two_automations().await;
             receive(&world, &call("INCOMING", MARIA)).await;
-            let store = world
-                .store
-                .clone()
-                .with_faults(crate::faults::first(operation, fault, 1));
+            let store = world.faulty(crate::faults::first(operation, fault, 1));
             assert!(run_one(&store, &world, 1).await, "{operation} {fault:?}");
             is_done(&world, 1, operation).await;
         }
@@ -118,6 +118,7 @@ async fn a_transient_fault_is_retried() {
 /// C-75, C-76: a call with a write of unknown outcome writes its trigger once, and only with its lead.
 #[tokio::test]
 async fn a_call_and_its_trigger_are_written_together() {
+    let _sdk = over_sdk();
     for (fault, times, raised) in [
         (Fault::FailedAfter, 1, 1),
         (Fault::FailedAfter, 4, 1),

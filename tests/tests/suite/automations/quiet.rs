@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use dynamodb::faults::Fault;
 use operator::kinds::{Leads, Opportunities};
 use serde_json::json;
-use shared::store::testing::faults::Fault;
 use tests::ACME;
 use tests::bookings::{FREE, book, booking, made};
 use tests::sales::plain_opportunity;
+use tests::world::over_sdk;
 
 use super::facts::{EVENTS, archive, delivered, listening, notify, on, update, world};
 use super::{MARIA, call, install, outbox, receive};
@@ -141,6 +142,7 @@ async fn an_automation_that_has_begun_is_finished() {
 /// A process that dies at any call while it runs the automations of an event; another goes on.
 #[tokio::test]
 async fn actions_of_an_event_happen_once_despite_a_crash_at_any_call() {
+    let _sdk = over_sdk();
     let actions = json!([
         { "type": "addPoints", "points": 5 },
         { "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Seguinte" },
@@ -150,14 +152,14 @@ async fn actions_of_an_event_happen_once_despite_a_crash_at_any_call() {
     let updated = update(&stage, &wallet, &json!({ "sequence": 1 })).await;
     assert_eq!(updated.status, 200);
     let calls = Calls::default();
-    let healthy = stage.copy().await.store.clone().with_faults(calls.recorded());
+    let healthy = stage.copy().await.faulty(calls.recorded());
     assert!(maintenance::act(&healthy).await.is_ok());
     assert!(calls.count() > 8);
     for last in [Fault::FailedBefore, Fault::FailedAfter] {
         for lived in calls.lives() {
             let world = stage.copy().await;
             let met = Arc::new(AtomicUsize::new(0));
-            let mortal = world.store.clone().with_faults(dying(lived, last, &met));
+            let mortal = world.faulty(dying(lived, last, &met));
             let survived = maintenance::act(&mortal).await.is_ok();
             super::run(&world).await;
             let case = format!("{last:?} after {lived}");

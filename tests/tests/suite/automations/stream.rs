@@ -1,8 +1,9 @@
 //! Batches of the table's stream, as Lambda delivers them.
 
+use dynamodb::faults::Fault;
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use tests::World;
+use tests::world::over_sdk;
 
 use super::{MARIA, automation, call, lead_of, nobody, outbox, receive, world};
 use crate::faults::always;
@@ -68,11 +69,9 @@ async fn a_batch_runs_its_triggers() {
 /// Failures are reported by sequence number, and remain in the outbox.
 #[tokio::test]
 async fn failed_records_are_redelivered() {
+    let _sdk = over_sdk();
     let world = shop().await;
-    let sick = world
-        .store
-        .clone()
-        .with_faults(always("TransactWriteItems", Fault::FailedBefore));
+    let sick = world.faulty(always("TransactWriteItems", Fault::FailedBefore));
     let records = json!([
         record("104", "INSERT", "acme#trigger", FIRST),
         record("105", "REMOVE", "acme#trigger", FIRST),

@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use dynamodb::faults::{Fault, FaultPlan};
 use futures_util::future::join_all;
 use operator::kinds::Meetings;
 use serde_json::{Value, json};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::bookings::open_calendars;
-use tests::world::Answer;
+use tests::world::{Answer, over_sdk};
 use tests::{ACME, World};
 
 use super::{FAILED, bad_moments, has_failed};
@@ -45,6 +45,7 @@ pub const NEXT_LEAD: u64 = 1013;
 
 /// `acme` with its calendars and this number of concurrent callers.
 pub async fn crowded(callers: usize, plan: FaultPlan) -> Arc<World> {
+    let _sdk = over_sdk();
     Arc::new(office().await.with_faults(all_at_once(callers, plan)))
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use dynamodb::faults::Fault;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use tests::World;
 use tests::people::lead;
+use tests::world::over_sdk;
 
 fn call(phone: &str) -> Value {
     json!({ "event": "call", "data": { "user": 8, "leadPhone": phone, "type": "INCOMING", "status": "COMPLETE",
@@ -87,6 +88,7 @@ async fn all_concurrent_calls_of_one_lead_are_stored() {
 /// without faults, and also if they create a lead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn equal_requests_with_one_key_create_one_call() {
+    let _sdk = over_sdk();
     for bad in [0, 30] {
         for phone in ["+55 11 97326-3471", "+55 41 98888-0001", "anonymous"] {
             let world = World::new().await.with_faults(super::bad_moments(bad));
@@ -123,6 +125,7 @@ async fn equal_requests_with_one_key_create_one_call() {
 /// With conflicts, throttling and timeouts after the commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_new_number_creates_one_lead_despite_faults() {
+    let _sdk = over_sdk();
     let attempts = std::sync::atomic::AtomicU64::new(0);
     let plan = move |operation: &str| {
         // Spread by the golden ratio, so that no request gets a fault in every attempt.

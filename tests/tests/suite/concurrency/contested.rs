@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use dynamodb::faults::Fault;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use tests::sales::{add_opportunities, page, plain_opportunity};
+use tests::world::over_sdk;
 use tests::{ACME, Wallet, World};
 
 use super::shop;
@@ -91,6 +92,7 @@ fn shards(world: &World) -> Vec<Value> {
 /// C-12, C-45: no contribution is lost or counted twice, in boards, pages at an offset and for the doctor.
 #[tokio::test]
 async fn contested_totals_are_exact() {
+    let _sdk = over_sdk();
     let world = crowded().await;
     let stock =
         (1..=IMPORTED).map(|id| plain_opportunity(id, 8 + id % 3, u32::try_from(id * 600).expect("small")));
@@ -169,6 +171,7 @@ async fn contested_totals_are_exact() {
 /// older than the page, also after conflicts, if daily counts and totals have shards.
 #[tokio::test]
 async fn far_pages_are_exact_during_moves() {
+    let _sdk = over_sdk();
     let world = crowded().await;
     let stock = (1..=IMPORTED).map(|id| {
         let user = if id % 10 == 0 { 9 } else { 8 };
@@ -219,6 +222,7 @@ async fn far_pages_are_exact_during_moves() {
 /// C-12: the number of leads is exact for viewers of all and of an owner's leads, and for the doctor.
 #[tokio::test]
 async fn contested_totals_of_leads_are_exact() {
+    let _sdk = over_sdk();
     let world = crowded().await;
     let wallet = world.wallet(7).await;
     let count = async |world: &World, archived: bool| {

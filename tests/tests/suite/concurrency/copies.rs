@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde_json::{Value, json};
 use tests::people::lead;
 use tests::sales::{add_opportunities, plain_opportunity};
-use tests::world::Answer;
+use tests::world::{Answer, over_sdk};
 use tests::{ACME, Wallet, World};
 
 use super::{FAILED, bad_moments, look, persist, post, put, records, shop};
@@ -191,6 +191,7 @@ impl Line {
 /// them.
 #[tokio::test]
 async fn a_stale_marker_is_deleted_after_the_refresh() {
+    let _sdk = over_sdk();
     let line = Line::open(0).await;
     line.world.meet(&line.wallet).await;
     let round_trips = async || look(&line.world, &line.wallet, &json!({})).await.cost.round_trips;
@@ -213,6 +214,7 @@ async fn a_stale_marker_is_deleted_after_the_refresh() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn copies_of_busy_leads_are_never_stale() {
+    let _sdk = over_sdk();
     let line = Line::open(0).await;
     Box::pin(line.rage()).await;
     line.settle().await;
@@ -221,6 +223,7 @@ async fn copies_of_busy_leads_are_never_stale() {
 /// A fifth of all attempts fails.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn copies_of_busy_leads_are_never_stale_despite_faults() {
+    let _sdk = over_sdk();
     let line = Line::open(20).await;
     Box::pin(line.rage()).await;
     line.settle().await;

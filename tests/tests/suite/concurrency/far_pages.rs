@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::people::add_leads;
+use tests::world::over_sdk;
 use tests::{ACME, Wallet, World};
 
 use super::{FAILED, bad_moments, persist};
@@ -31,6 +32,7 @@ async fn change(world: &World, wallet: &Wallet, method: &str, path: &str, body: 
 /// Every page is finally that of a walk, so no race has put a wrong number into a rank.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ranks_are_exact_after_races() {
+    let _sdk = over_sdk();
     let world = World::new().await;
     let table = world.raw();
     add_leads(&world.operator(ACME), scattered(1_200)).await;

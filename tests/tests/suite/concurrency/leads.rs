@@ -6,6 +6,7 @@ use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use tests::bookings::{FREE, book, booking, open_calendars};
 use tests::forms::{add_form, submit};
+use tests::world::over_sdk;
 use tests::{ACME, Wallet, World};
 
 use super::{FAILED, bad_moments, persist};
@@ -48,6 +49,7 @@ async fn one_number_or_address_makes_one_lead() {
 /// With conflicts, throttling and lost answers there is still one lead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_number_makes_one_lead_despite_faults() {
+    let _sdk = over_sdk();
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let world = world.with_faults(bad_moments(20));
@@ -178,6 +180,7 @@ async fn eight(world: &World) -> Vec<Wallet> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn eight_concurrent_changes_of_a_lead_all_survive() {
+    let _sdk = over_sdk();
     let world = World::new().await;
     let wallets = eight(&world).await;
     changes(&world, &wallets, 8).await;

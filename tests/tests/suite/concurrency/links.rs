@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tests::people::lead;
 use tests::raw::RawTable;
 use tests::sales::{add_opportunities, plain_opportunity};
-use tests::world::Answer;
+use tests::world::{Answer, over_sdk};
 use tests::{ACME, Wallet, World};
 
 use super::bookings::before;
@@ -92,6 +92,7 @@ const LINKS: [LeadWrite; 3] = [LeadWrite::Create, LeadWrite::Move, LeadWrite::Im
 /// C-12: the opportunity shows the changed lead, whichever of both is first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_first_link_and_a_change_of_the_lead_exclude_each_other() {
+    let _sdk = over_sdk();
     for change in CHANGES {
         for link in LINKS {
             for (first, second) in [(change, link), (link, change)] {

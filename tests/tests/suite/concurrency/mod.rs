@@ -14,9 +14,9 @@ mod updates;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dynamodb::faults::{Fault, FaultPlan};
 use serde_json::{Value, json};
 use shared::store::OpportunityRecord;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::sales::open_shop;
 use tests::world::Answer;
 use tests::{ACME, Wallet, World};

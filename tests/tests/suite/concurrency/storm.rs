@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::money::Cents;
 use shared::opportunity::{Opportunity, total_value};
+use tests::world::over_sdk;
 use tests::{Wallet, World};
 
 use super::{FAILED, bad_moments, has_failed, look, persist, post, put, records, shop};
@@ -284,6 +285,7 @@ async fn counts_match_during_concurrent_changes() {
 /// A fourth of all attempts fails; callers repeat failed requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn counts_match_during_concurrent_changes_despite_faults() {
+    let _sdk = over_sdk();
     let world = shop().await.with_faults(bad_moments(25));
     let mut storm = Storm::gather(world).await;
     storm.rage().await;
@@ -295,6 +297,7 @@ async fn counts_match_during_concurrent_changes_despite_faults() {
 /// C-10: twenty equal requests with one `Idempotency-Key` create one record, and each returns it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn equal_requests_make_one_record() {
+    let _sdk = over_sdk();
     for of_hundred in [0, 30] {
         let world = shop().await.with_faults(bad_moments(of_hundred));
         let wallet = world.wallet(7).await;
@@ -318,6 +321,7 @@ async fn equal_requests_make_one_record() {
 /// Each acknowledged request created one record, and each failed one at most one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_without_a_key_create_at_most_one_record_each() {
+    let _sdk = over_sdk();
     let world = shop().await.with_faults(bad_moments(40));
     let wallet = world.wallet(7).await;
     let calls = (0..40).map(async |at| {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::sales::{FIELDS, add_opportunities, plain_opportunity};
+use tests::world::over_sdk;
 use tests::{ACME, Wallet, World};
 
 use super::{FAILED, bad_moments, persist, put, records, shop};
@@ -79,6 +80,7 @@ async fn eight_concurrent_changes_of_different_fields_all_survive() {
 /// A third of all attempts fails; callers repeat failed requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn eight_concurrent_changes_survive_despite_faults() {
+    let _sdk = over_sdk();
     let (world, wallets) = desk().await;
     let world = world.with_faults(bad_moments(33));
     let failures = storm(&world, &wallets).await;

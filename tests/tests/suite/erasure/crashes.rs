@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::Fault;
 use serde_json::json;
 use shared::store::Store;
-use shared::store::testing::faults::Fault;
+use tests::world::over_sdk;
 use tests::{Wallet, World};
 
 use super::{PERSON, betrayed, erase, exported, is_erased, stage, tend};
@@ -40,6 +41,7 @@ async fn nothing_is_shown(world: &World, wallet: &Wallet) {
 /// The lead is deleted or not, never partly; a repeated request deletes it.
 #[tokio::test]
 async fn a_crash_in_a_deletion_leaves_no_partial_state() {
+    let _sdk = over_sdk();
     let (stage, calls) = (stage().await, Calls::default());
     let wallet = stage.wallet(7).await;
     let healthy = stage.copy().await.with_faults(calls.recorded());
@@ -78,11 +80,12 @@ async fn a_crash_in_a_deletion_leaves_no_partial_state() {
 /// (C-84).
 #[tokio::test]
 async fn a_crash_in_an_erasure_is_completed() {
+    let _sdk = over_sdk();
     let (stage, calls) = (stage().await, Calls::default());
     let wallet = stage.wallet(7).await;
     super::delete_person(&stage, &wallet).await;
     let world = stage.copy().await;
-    let healthy = world.store.clone().with_faults(calls.recorded());
+    let healthy = world.faulty(calls.recorded());
     let is_completed = async |world: &World, store: &Store, is_over: &dyn Fn() -> bool| {
         let mut died = false;
         for _ in 0..2 {
@@ -100,7 +103,7 @@ async fn a_crash_in_an_erasure_is_completed() {
         for lived in calls.lives() {
             let world = stage.copy().await;
             let met = Arc::new(AtomicUsize::new(0));
-            let dead = world.store.clone().with_faults(dying(lived, last, &met));
+            let dead = world.faulty(dying(lived, last, &met));
             let is_over = || met.load(Ordering::Relaxed) > lived;
             let completed = is_completed(&world, &dead, &is_over).await;
             nothing_is_shown(&world, &wallet).await;

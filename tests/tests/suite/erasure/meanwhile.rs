@@ -4,17 +4,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::{Fault, FaultPlan};
 use operator::kinds::{Calls, Events, Leads, Meetings, Opportunities, Tickets};
 use operator::{CallLine, Operator, Outcome};
 use serde_json::json;
 use shared::call::{Call, CallEvent};
 use shared::lead::Lead;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::ACME;
 use tests::bookings::meeting;
 use tests::people::{lead, user};
 use tests::sales::plain_opportunity;
 use tests::tickets::ticket;
+use tests::world::over_sdk;
 
 use super::{PERSON, delete_person, erase, is_erased, items, person, stage};
 use crate::delete_leads_id::{delete, listed};
@@ -66,6 +67,7 @@ async fn give_away(operator: Operator, calls: Vec<Call>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn records_reassigned_during_the_erasure_are_kept() {
+    let _sdk = over_sdk();
     for nth in 1.. {
         let world = stage().await;
         let wallet = world.wallet(7).await;
@@ -77,7 +79,7 @@ async fn records_reassigned_during_the_erasure_are_kept() {
         }
         let (operator, given, met) = (world.operator(ACME), calls.clone(), Arc::new(AtomicUsize::new(0)));
         let plan = before(nth, &met, move || give_away(operator.clone(), given.clone()));
-        maintenance::tend(&world.store.clone().with_faults(plan))
+        maintenance::tend(&world.faulty(plan))
             .await
             .expect("it is tended");
         let happened = met.load(Ordering::Relaxed) >= nth;
@@ -104,6 +106,7 @@ async fn records_reassigned_during_the_erasure_are_kept() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lead_that_becomes_invisible_is_not_deleted() {
+    let _sdk = over_sdk();
     let world = stage().await;
     let wallet = world.wallet(9).await;
     let own = Lead {
@@ -124,6 +127,7 @@ async fn a_lead_that_becomes_invisible_is_not_deleted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lead_changed_before_its_deletion_is_deleted_as_it_is() {
+    let _sdk = over_sdk();
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let operator = world.operator(ACME);
@@ -147,6 +151,7 @@ async fn a_lead_changed_before_its_deletion_is_deleted_as_it_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_import_does_not_restore_a_deleted_lead() {
+    let _sdk = over_sdk();
     let world = Arc::new(stage().await);
     let wallet = world.wallet(7).await;
     let beside = Arc::new(world.beside());
@@ -154,10 +159,7 @@ async fn an_import_does_not_restore_a_deleted_lead() {
         let (beside, wallet) = (beside.clone(), wallet.clone());
         async move { delete_person(&beside, &wallet).await }
     };
-    let store = world
-        .store
-        .clone()
-        .with_faults(before(1, &Arc::default(), action));
+    let store = world.faulty(before(1, &Arc::default(), action));
     let operator = Operator::new(
         &store,
         shared::instance::InstanceName::parse(ACME).expect("a name"),
@@ -181,6 +183,7 @@ async fn an_import_does_not_restore_a_deleted_lead() {
 /// Each transaction is executed without a response: the deletion is acknowledged, and done once.
 #[tokio::test]
 async fn lost_responses_do_not_repeat_the_deletion() {
+    let _sdk = over_sdk();
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let lost: FaultPlan = Arc::new(|called| (called == WRITE).then_some(Fault::FailedAfter));
@@ -202,6 +205,7 @@ async fn lost_responses_do_not_repeat_the_deletion() {
 
 #[tokio::test]
 async fn a_permanent_failure_changes_nothing_and_reveals_no_cause() {
+    let _sdk = over_sdk();
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let before = world.leads().await;

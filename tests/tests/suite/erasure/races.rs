@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tests::bookings::meeting;
 use tests::people::lead;
 use tests::sales::{add_opportunities, plain_opportunity};
-use tests::world::Answer;
+use tests::world::{Answer, over_sdk};
 use tests::{ACME, Wallet, World};
 
 use super::{PERSON, call, erase, is_erased, stage, tend};
@@ -155,6 +155,7 @@ async fn storm(faults: bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_requests_concurrent_with_the_deletion() {
+    let _sdk = over_sdk();
     for _ in 0..3 {
         storm(false).await;
     }
@@ -162,6 +163,7 @@ async fn all_requests_concurrent_with_the_deletion() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_requests_concurrent_with_the_deletion_despite_faults() {
+    let _sdk = over_sdk();
     for _ in 0..2 {
         storm(true).await;
     }

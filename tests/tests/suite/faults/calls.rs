@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::Fault;
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use tests::World;
+use tests::world::over_sdk;
 
 use super::{SDK_ATTEMPTS, always, first};
 
@@ -17,6 +18,7 @@ fn call(phone: &str) -> Value {
 /// C-74: where the lead cannot be looked up, the call is stored without it.
 #[tokio::test]
 async fn a_failed_lookup_does_not_lose_the_call() {
+    let _sdk = over_sdk();
     let world = World::new()
         .await
         .with_faults(always("Query", Fault::FailedBefore));
@@ -35,6 +37,7 @@ async fn a_failed_lookup_does_not_lose_the_call() {
 /// its response was lost, it is recognised. Either way there is one call.
 #[tokio::test]
 async fn writes_of_unknown_outcome_are_done_once() {
+    let _sdk = over_sdk();
     for (phone, leads) in [("+55 11 97326-3471", 8), ("+55 41 98888-0001", 9)] {
         for (fault, linked) in [(Fault::FailedBefore, false), (Fault::FailedAfter, true)] {
             let world = World::new()
@@ -66,6 +69,7 @@ async fn writes_of_unknown_outcome_are_done_once() {
 /// request would write two calls.
 #[tokio::test]
 async fn the_last_attempt_keeps_ids_of_unknown_outcome() {
+    let _sdk = over_sdk();
     let world = World::new().await;
     for _ in 0..5 {
         world.webhook(&call("")).send().await;

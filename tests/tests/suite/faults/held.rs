@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use dynamodb::faults::{Fault, FaultPlan};
 use futures_util::future::LocalBoxFuture;
 use operator::Operator;
 use shared::store::Store;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::{ACME, World};
 use tokio::sync::Notify;
 
@@ -41,7 +41,7 @@ impl Held {
             })
         });
         Self {
-            store: world.store.clone().with_faults(plan.clone()),
+            store: world.faulty(plan.clone()),
             plan,
             begun,
             closed,

@@ -50,7 +50,7 @@ impl Shops {
         let mut spoilt = sound.clone();
         for (name, value) in spoilt.as_object_mut().expect("an item") {
             if name != "pk" && name != "sk" {
-                *value = json!({ "B": "Y29ycnVwdCE=" });
+                *value = json!({ "L": [{ "NULL": true }] });
             }
         }
         self.table.put(pk, sk, &spoilt);

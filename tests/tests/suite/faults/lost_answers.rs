@@ -1,9 +1,10 @@
 //! Endpoints 7 and 8 with writes of unknown outcome, and with combinations of faults.
 
+use dynamodb::faults::Fault;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use tests::sales::{add_opportunities, plain_opportunity};
+use tests::world::over_sdk;
 use tests::{ACME, Wallet, World};
 
 use super::{SDK_ATTEMPTS, always, either, failure, first};
@@ -24,6 +25,7 @@ fn body() -> Value {
 /// A lost response, and the next attempt conflicts with its own write.
 #[tokio::test]
 async fn a_conflict_with_the_own_write_is_recognised() {
+    let _sdk = over_sdk();
     for times in 1..SDK_ATTEMPTS {
         let (world, wallet) = desk().await;
         let plan = || {
@@ -51,6 +53,7 @@ async fn a_conflict_with_the_own_write_is_recognised() {
 /// one.
 #[tokio::test]
 async fn closing_out_of_sight_is_answered_after_a_lost_response() {
+    let _sdk = over_sdk();
     for plan in [
         first(WRITE, Fault::FailedAfter, SDK_ATTEMPTS),
         either(
@@ -77,6 +80,7 @@ async fn closing_out_of_sight_is_answered_after_a_lost_response() {
 /// conflict with other transactions.
 #[tokio::test]
 async fn reserving_an_id_survives_faults() {
+    let _sdk = over_sdk();
     let made_by_eight = async |world: &World, wallet: &Wallet, fault: Fault| {
         let calls = (0..8).map(async |at: u64| {
             let body = json!({ "title": format!("Pedido {at}"), "crm_column": 31, "lead_id": 1001 });

@@ -12,7 +12,7 @@ mod ticket_races;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use shared::store::testing::faults::{Fault, FaultPlan};
+use dynamodb::faults::{Fault, FaultPlan};
 
 use crate::model::tries_every_case;
 
@@ -36,7 +36,7 @@ pub fn always(operation: &'static str, fault: Fault) -> FaultPlan {
 /// Status and text of a write with a fault that persists.
 pub fn failure(fault: Fault) -> (u16, &'static str) {
     match fault {
-        Fault::Conflict => (503, "Service unavailable"),
+        Fault::Conflict | Fault::Throttled => (503, "Service unavailable"),
         _ => (500, "Internal error"),
     }
 }

@@ -1,12 +1,13 @@
 //! Tickets and files that change between the reads and the writes of an import or an erasure: writes are
 //! based on the stored state.
 
+use dynamodb::faults::Fault;
 use operator::kinds::Tickets;
 use operator::{Operator, OperatorError, Outcome};
 use serde_json::{Value, json};
 use shared::store::StoreError;
-use shared::store::testing::faults::Fault;
 use tests::tickets::{add_files, add_tickets, ask, file, ticket};
+use tests::world::over_sdk;
 use tests::{ACME, World};
 
 use super::held::Held;
@@ -14,6 +15,7 @@ use super::{behind, none};
 
 /// Ticket 501 of lead 1001 with some files.
 async fn stocked(files: u64) -> World {
+    let _sdk = over_sdk();
     let world = World::new().await;
     let operator = world.operator(ACME);
     add_tickets(&operator, [ticket(&Value::Null)]).await;
@@ -151,12 +153,10 @@ async fn a_lead_deleted_while_files_move_to_it_gets_none() {
 /// The same after an interrupted import: a repeated line is rejected, or the erasure moves the files.
 #[tokio::test]
 async fn a_lead_deleted_after_an_interrupted_import_gets_no_files() {
+    let _sdk = over_sdk();
     for again in [true, false] {
         let world = stocked(3).await;
-        let broken = world
-            .store
-            .clone()
-            .with_faults(behind("TransactWriteItems", Fault::FailedBefore, 1));
+        let broken = world.faulty(behind("TransactWriteItems", Fault::FailedBefore, 1));
         let broken = Operator::new(&broken, world.operator(ACME).instance().clone());
         let moved = || vec![ticket(&of(&json!(1002))).into()];
         assert!(broken.import::<Tickets>(&moved(), false).await.is_err());
@@ -203,11 +203,12 @@ async fn a_ticket_reassigned_during_an_erasure_is_kept() {
 /// A repeated line for the ticket contains no change, but completes the move.
 #[tokio::test]
 async fn an_interrupted_move_of_files_is_completed() {
+    let _sdk = over_sdk();
     // The ticket is written, then each file, then the mark is deleted.
     for broken_at in [1, 2, 8, 9] {
         let world = stocked(8).await;
         let plan = behind("TransactWriteItems", Fault::FailedBefore, broken_at);
-        let faulty = world.store.clone().with_faults(plan);
+        let faulty = world.faulty(plan);
         let moved = || vec![ticket(&json!({ "lead_relation": 1002 })).into()];
         let ended = Operator::new(&faulty, world.operator(ACME).instance().clone())
             .import::<Tickets>(&moved(), false)

@@ -14,22 +14,6 @@ pub struct Asked {
     pub body: Value,
 }
 
-impl Asked {
-    pub fn of(told: &Value) -> Self {
-        let text = |name: &str| told[name].as_str().expect("a text").to_owned();
-        Self {
-            method: text("method"),
-            path: text("path"),
-            status: told["status"].as_u64().expect("a status"),
-            body: told["body"].clone(),
-        }
-    }
-
-    pub fn told(&self) -> Value {
-        json!({ "method": self.method, "path": self.path, "status": self.status, "body": self.body })
-    }
-}
-
 /// All requests to an instance.
 pub async fn asks(world: &World, wallet: &Wallet) -> Vec<Asked> {
     let column = |page: u64| json!({ "page": page, "limit": 3, "columnId": 31 });

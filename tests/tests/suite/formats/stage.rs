@@ -1,7 +1,4 @@
-//! A table with records of every kind, as clients, an operator and maintenance leave it, including pending
-//! work.
-
-use std::fmt::Write as _;
+//! A table with records of every kind, as clients, an operator and maintenance leave it, including pending work.
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -11,71 +8,17 @@ use tests::{ACME, Wallet, World};
 
 use super::asks::{Asked, asks};
 
-/// A stored table, with the responses of the build that wrote it.
-#[derive(Debug, Default)]
+/// The responses and the export of a table.
+#[derive(Debug)]
 pub struct Kept {
-    pub wallet: Value,
-    pub items: Vec<Value>,
+    pub wallet: Wallet,
     pub answers: Vec<Asked>,
     pub export: Vec<Value>,
 }
 
-impl Kept {
-    /// Parses a file of `tests/formats`.
-    pub fn read(text: &str) -> Self {
-        let mut kept = Self::default();
-        for line in text.lines() {
-            let mut line: Value = serde_json::from_str(line).expect("a line is JSON");
-            for (name, value) in line.as_object_mut().expect("a line is an object") {
-                let value = value.take();
-                match name.as_str() {
-                    "wallet" => kept.wallet = value,
-                    "item" => kept.items.push(value),
-                    "answer" => kept.answers.push(Asked::of(&value)),
-                    "export" => kept.export.push(value),
-                    other => panic!("a line cannot hold {other}"),
-                }
-            }
-        }
-        kept
-    }
-
-    /// The text of such a file.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        let mut line = |name: &str, value: &Value| {
-            let _ = writeln!(text, "{}", json!({ name: value }));
-        };
-        line("wallet", &self.wallet);
-        self.items.iter().for_each(|item| line("item", item));
-        self.answers
-            .iter()
-            .for_each(|asked| line("answer", &asked.told()));
-        self.export.iter().for_each(|record| line("export", record));
-        text
-    }
-
-    pub fn wallet(&self) -> Wallet {
-        let text = |name: &str| self.wallet[name].as_str().expect("a part of it").to_owned();
-        Wallet {
-            key: text("key"),
-            token: text("token"),
-            key_id: text("key_id"),
-            token_id: text("token_id"),
-        }
-    }
-}
-
-/// A world on an engine with access to its table.
-pub async fn empty() -> (World, RawTable) {
+/// A filled table of a world's own.
+pub async fn set() -> (World, RawTable, Kept) {
     let world = World::own().await;
-    let table = world.raw();
-    (world, table)
-}
-
-/// Fills a table and stores it.
-pub async fn set() -> Kept {
-    let (world, table) = empty().await;
     let acme = world.operator(ACME);
     acme.create_instance().await.expect("the instance is new");
     import(&world, &sample()).await;
@@ -93,23 +36,13 @@ pub async fn set() -> Kept {
     let wallet = world.wallet(7).await;
     write(&world, &wallet).await;
     world.is_sound().await;
-    let mut items = table.items();
-    items.sort_by_key(|item| (item["pk"].to_string(), item["sk"].to_string()));
-    let export = export(&world).await;
-    let answers = asks(&world, &wallet).await;
-    let Wallet {
-        key,
-        token,
-        key_id,
-        token_id,
-    } = wallet;
-    let wallet = json!({ "key": key, "token": token, "key_id": key_id, "token_id": token_id });
-    Kept {
+    let kept = Kept {
+        export: export(&world).await,
+        answers: asks(&world, &wallet).await,
         wallet,
-        items,
-        answers,
-        export,
-    }
+    };
+    let table = world.raw();
+    (world, table, kept)
 }
 
 /// The sample with fewer opportunities.
@@ -162,7 +95,7 @@ async fn write(world: &World, wallet: &Wallet) {
     let path = format!("/leads/1012?i=acme&apitoken={}", wallet.key);
     let gone = world.call("DELETE", &path).with(wallet).send().await;
     assert_eq!(gone.status, 200, "{}", gone.body);
-    // Its custom fields are in an item of their own from format 7 on.
+    // Its custom fields are in an item of their own.
     let renamed = json!({ "kind": "lead", "id": 1004, "firstname": "Josefa", "owner": 8, "filial": 2,
         "historico": "Ligou. ".repeat(600),
         "utmTags": [{ "utm_source": "ads" }], "channelRestrictions": { "email": { "disabled": true } } });

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use shared::lead::Lead;
-use shared::store::Format;
 use tests::people::{add_leads, plain_lead, user};
 use tests::raw::RawTable;
 use tests::{ACME, Answer, Wallet, World};
@@ -139,30 +138,6 @@ async fn every_page_is_that_of_a_walk() {
         .await;
     }
     pages_are_those_of_a_walk(&world, "second").await;
-}
-
-/// C-88: ranks are counted only once the table has the format in which every writer changes them.
-#[tokio::test]
-async fn a_former_format_counts_no_ranks() {
-    let world = World::new().await;
-    let table = world.raw();
-    let former = Format::LEAD_RANKS.number() - 1;
-    table.put(
-        "#format",
-        "format",
-        &json!({ "format": { "N": former.to_string() } }),
-    );
-    let world = world.through(world.store.unaware());
-    add_leads(&world.operator(ACME), scattered(1_200)).await;
-    let wallet = world.known(7).await;
-    let before = page(&world, &wallet, "before", (false, 7)).await;
-    assert_eq!(counted(&table), Vec::<Value>::new());
-    let migration = operator::migrate(&world.store, true, &|_, _| {}).await;
-    assert_eq!(migration.expect("a migration").changed, 4);
-    assert_eq!(counted(&table).len(), 4);
-    let after = page(&world, &wallet, "after", (false, 7)).await;
-    assert_eq!(after.body, before.body);
-    world.is_sound().await;
 }
 
 /// C-84: a wrong number is reported, and a repair counts again.

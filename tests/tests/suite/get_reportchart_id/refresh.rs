@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dynamodb::faults::{Fault, FaultPlan};
 use serde_json::{Value, json};
 use shared::instance::InstanceName;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::reports::{add_reports, chart, plotted, report};
-use tests::world::at;
+use tests::world::{at, over_sdk};
 use tests::{Wallet, World};
 
 use super::{add_calls, call};
@@ -131,6 +131,7 @@ async fn a_changed_definition_or_zone_applies_at_once() {
 
 #[tokio::test]
 async fn unchanged_months_are_not_written() {
+    let _sdk = over_sdk();
     let (world, wallet) = world().await;
     refresh(&world).await;
     let written = Arc::new(AtomicUsize::new(0));
@@ -143,7 +144,7 @@ async fn unchanged_months_are_not_written() {
             None
         });
         written.store(0, Ordering::Relaxed);
-        let counting = world.store.clone().with_faults(plan);
+        let counting = world.faulty(plan);
         assert_eq!(counting.refresh_reports().await.expect("they are refreshed"), 1);
         assert_eq!(
             (written.load(Ordering::Relaxed), parts(&world).await),
@@ -156,6 +157,7 @@ async fn unchanged_months_are_not_written() {
 /// A refresh interrupted at any write leaves the previous result; the next one deletes its parts.
 #[tokio::test]
 async fn interrupted_refreshes_keep_the_previous_result() {
+    let _sdk = over_sdk();
     let (world, wallet) = world().await;
     refresh(&world).await;
     let before = json!([[1, 1], "2026-11-21T12:00:00.000Z"]);
@@ -170,13 +172,13 @@ async fn interrupted_refreshes_keep_the_previous_result() {
     };
     for plan in [
         always("Query", Fault::FailedBefore),
-        always("BatchGetItem", Fault::Throttled),
+        always("GetItem", Fault::Throttled),
         always("PutItem", Fault::FailedBefore),
         always("PutItem", Fault::FailedAfter),
         second_put(),
         always("TransactWriteItems", Fault::FailedBefore),
     ] {
-        let cut = world.store.clone().with_faults(plan);
+        let cut = world.faulty(plan);
         assert!(cut.refresh_reports().await.is_err());
         assert_eq!(shown(&world, &wallet).await, before);
     }
@@ -200,7 +202,7 @@ async fn interrupted_refreshes_keep_the_previous_result() {
             unheard.then_some(Fault::FailedAfter)
         })
     };
-    let unheard = world.store.clone().with_faults(head);
+    let unheard = world.faulty(head);
     let _ = unheard.refresh_reports().await;
     assert_eq!(
         shown(&world, &wallet).await,
@@ -233,6 +235,7 @@ async fn one_of_concurrent_refreshes_counts() {
 /// Runs that continue after their claims expired: one result counts.
 #[tokio::test]
 async fn runs_without_a_claim_do_no_damage() {
+    let _sdk = over_sdk();
     let (world, wallet) = world().await;
     let clock = world.clock.clone();
     // Each write of a checkpoint or a head takes longer than a claim.
@@ -243,7 +246,7 @@ async fn runs_without_a_claim_do_no_damage() {
         None
     });
     for round in 2..6 {
-        let stores = [0; 4].map(|_| world.store.elsewhere().with_faults(Arc::clone(&slow)));
+        let stores = [0; 4].map(|_| world.elsewhere().faulty(Arc::clone(&slow)));
         let refreshes = stores.iter().map(shared::store::Store::refresh_reports);
         let done = futures_util::future::try_join_all(refreshes)
             .await

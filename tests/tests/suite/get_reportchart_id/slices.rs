@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use dynamodb::faults::{Fault, FaultPlan};
 use serde_json::{Value, json};
 use shared::store::Store;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::reports::{add_reports, chart, plotted, report};
+use tests::world::over_sdk;
 use tests::{Wallet, World};
 
 use super::{add_calls, call};
@@ -71,6 +72,7 @@ async fn stored(world: &World, wallet: &Wallet, id: u64) -> Value {
 /// C-61: runs continue each other's scans, and each record is read once.
 #[tokio::test]
 async fn an_unfinished_scan_is_continued() {
+    let _sdk = over_sdk();
     let (world, wallet) = many().await;
     let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let seen = Arc::clone(&counted);
@@ -81,8 +83,8 @@ async fn an_unfinished_scan_is_continued() {
         );
         None
     });
-    let hurried = world.store.clone().with_faults(either(counting, slow(&world)));
-    for (done, queries) in [(0, 7), (0, 7), (1, 10)] {
+    let hurried = world.faulty(either(counting, slow(&world)));
+    for (done, queries) in [(0, 6), (0, 6), (1, 9)] {
         counted.store(0, std::sync::atomic::Ordering::Relaxed);
         assert_eq!(refresh(&hurried).await, done);
         assert_eq!(counted.load(std::sync::atomic::Ordering::Relaxed), queries);
@@ -102,12 +104,13 @@ async fn an_unfinished_scan_is_continued() {
 /// are not added.
 #[tokio::test]
 async fn drafts_of_a_dead_run_are_not_counted() {
+    let _sdk = over_sdk();
     let (world, wallet) = many().await;
-    let hurried = world.store.clone().with_faults(slow(&world));
+    let hurried = world.faulty(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     assert_eq!(items(&world, "#report-draft").await, 1);
     let dies = behind("TransactWriteItems", Fault::FailedBefore, 1);
-    let dying = world.store.clone().with_faults(either(slow(&world), dies));
+    let dying = world.faulty(either(slow(&world), dies));
     assert!(dying.refresh_reports().await.is_err());
     assert_eq!(items(&world, "#report-draft").await, 2);
     assert_eq!(refresh(&world.store).await, 0);
@@ -118,13 +121,11 @@ async fn drafts_of_a_dead_run_are_not_counted() {
 
 #[tokio::test]
 async fn a_failed_slice_is_released_at_once() {
+    let _sdk = over_sdk();
     let (world, wallet) = many().await;
-    let hurried = world.store.clone().with_faults(slow(&world));
+    let hurried = world.faulty(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
-    let failing = world
-        .store
-        .clone()
-        .with_faults(behind("PutItem", Fault::FailedBefore, 0));
+    let failing = world.faulty(behind("PutItem", Fault::FailedBefore, 0));
     assert!(failing.refresh_reports().await.is_err());
     assert_eq!(refresh(&world.store).await, 1);
     assert_eq!(stored(&world, &wallet, 1).await[0], CALLS);
@@ -133,10 +134,11 @@ async fn a_failed_slice_is_released_at_once() {
 /// Of reports in one scan one changes: that one is computed again from the first record.
 #[tokio::test]
 async fn a_report_changed_during_its_scan_is_computed_again() {
+    let _sdk = over_sdk();
     let (world, wallet) = many().await;
     let operator = world.operator("acme");
     add_reports(&operator, [report(2, &json!({ "measure": "sum" }))]).await;
-    let hurried = world.store.clone().with_faults(slow(&world));
+    let hurried = world.faulty(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     let unanswered = json!({ "measure": "sum", "filters": { "status": "INCOMPLETE" } });
     add_reports(&operator, [report(2, &unanswered)]).await;
@@ -151,8 +153,9 @@ async fn a_report_changed_during_its_scan_is_computed_again() {
 /// A result is of one time.
 #[tokio::test]
 async fn old_scans_are_restarted() {
+    let _sdk = over_sdk();
     let (world, wallet) = many().await;
-    let hurried = world.store.clone().with_faults(slow(&world));
+    let hurried = world.faulty(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     world.clock.set(world.clock.get().plus_seconds(6 * 3600));
     let now = world.clock.get();
@@ -175,13 +178,14 @@ async fn more_reports_than_one_scan_allows_are_all_stored() {
 /// An instance with an unreadable record uses all the time repeatedly: others still have their turn.
 #[tokio::test]
 async fn a_slow_instance_does_not_starve_others() {
+    let _sdk = over_sdk();
     let (world, _) = many().await;
     tests::people::settle(&world.operator("other-shop")).await;
     let leads = json!({ "entity": "leads" });
     add_reports(&world.operator("other-shop"), [report(1, &leads)]).await;
     let table = world.raw();
     table.put("acme#call", "000000000000007", &json!({ "id": { "S": "?" } }));
-    let hurried = world.store.clone().with_faults(slow(&world));
+    let hurried = world.faulty(slow(&world));
     let other = world.wallet_of("other-shop", 14).await;
     let mut round = 0;
     loop {
@@ -262,8 +266,9 @@ async fn results_of_centuries_are_too_large() {
 /// The scan restarts, and counts every record once.
 #[tokio::test]
 async fn unreadable_drafts_restart_the_scan() {
+    let _sdk = over_sdk();
     let (world, wallet) = many().await;
-    let hurried = world.store.clone().with_faults(slow(&world));
+    let hurried = world.faulty(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     let table = world.raw();
     let partition = "acme#report-draft#1";

@@ -1,11 +1,11 @@
 //! Headers and errors of rate limits, in every route's format.
 
+use dynamodb::faults::Fault;
 use serde_json::{Value, json};
-use shared::store::testing::faults::Fault;
 use tests::bookings::{FREE, booking, open_calendars};
 use tests::forms::{add_form, submission};
 use tests::template::{Route, actions, routes};
-use tests::world::Request;
+use tests::world::{Request, over_sdk};
 use tests::{Wallet, World};
 
 use super::{beyond, keyed, public, said, set, within};
@@ -70,12 +70,14 @@ async fn beyond_the_limit_on_every_route() {
             [
                 "access-control-allow-origin",
                 "access-control-expose-headers",
+                "cache-control",
                 "content-length",
                 "content-type",
                 "ratelimit-limit",
                 "ratelimit-remaining",
                 "ratelimit-reset",
                 "retry-after",
+                "x-content-type-options",
                 "x-funil-version",
                 "x-request-id",
             ],
@@ -88,6 +90,7 @@ async fn beyond_the_limit_on_every_route() {
 
 #[tokio::test]
 async fn errors_contain_the_remaining_requests() {
+    let _sdk = over_sdk();
     let world = World::new().await;
     let (wallet, nobody) = (world.wallet(7).await, world.wallet(13).await);
     for setting in ["requests_per_minute", "public_requests_per_minute"] {

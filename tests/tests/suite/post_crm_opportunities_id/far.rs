@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 use shared::opportunity::Opportunity;
 use tests::sales::{page, plain_opportunity};
+use tests::world::over_sdk;
 use tests::{Wallet, World};
 
 use super::offsets::{listed, sees};
@@ -85,6 +86,7 @@ fn client<'w>(world: &'w World, wallet: &Wallet, agent: &str) -> Client<'w> {
 /// page, it is the same at every moment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_are_those_of_one_moment() {
+    let _sdk = over_sdk();
     let (world, _) = world().await;
     let (side, wallet) = (Arc::new(world.beside()), world.wallet(7).await);
     let (oldest, newest) = (Arc::new(AtomicU64::new(1)), Arc::new(AtomicU64::new(COUNT)));

@@ -1,12 +1,10 @@
 //! Single pages (C-42): each is the slice of the whole list by its number.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 use shared::opportunity::{Opportunity, ServicePermission, Status};
 use tests::World;
 use tests::people::{department, lead, user};
-use tests::sales::{add_opportunities, column, page, plain_opportunity};
+use tests::sales::{add_opportunities, column, plain_opportunity};
 
 use super::{Client, shop};
 
@@ -35,10 +33,7 @@ pub fn listed(id: u64) -> Opportunity {
 
 /// Includes records that must not count: in another column, in the archive, and one that came and left.
 pub async fn world() -> (World, Vec<Opportunity>) {
-    stocked(shop().await).await
-}
-
-pub async fn stocked(world: World) -> (World, Vec<Opportunity>) {
+    let world = shop().await;
     let operator = world.operator("acme");
     let mut all: Vec<_> = (1..=1200).map(listed).collect();
     let beside = (1201..=1300).map(|id| Opportunity {
@@ -178,91 +173,4 @@ async fn offsets_with_filters_on_records() {
             );
         }
     }
-}
-
-/// Converts totals and ranks to the form before format 2: all counts of a day in one item, and the totals of
-/// restricted classes among the others.
-fn make_former(world: &World) {
-    let table = world.raw();
-    let mut former = BTreeMap::<_, Value>::new();
-    for item in table.items() {
-        let text = |name: &str| item[name]["S"].as_str().expect("a key").to_owned();
-        let (pk, sk) = (text("pk"), text("sk"));
-        let kind = pk.split('#').nth(1).unwrap_or_default();
-        if !kind.starts_with("board-total") && !kind.starts_with("board-rank") {
-            continue;
-        }
-        table.delete(&pk, &sk);
-        let mut item = item.clone();
-        let item = item.as_object_mut().expect("an item");
-        item.retain(|name, _| !name.contains("restricted") && name != "pk" && name != "sk");
-        let (day, class) = sk.split_once('#').expect("two parts");
-        if kind == "board-rank-restricted" {
-            let count = item.remove("n").expect("a count");
-            item.insert(format!("n.{class}"), count);
-        }
-        let former_sk = if kind.starts_with("board-rank") { day } else { &sk };
-        let key = (pk.replace("-restricted#", "#"), former_sk.to_owned());
-        let has_numbers = item.keys().any(|name| name == "n" || name.starts_with("n."));
-        if has_numbers {
-            let into = former.entry(key).or_insert_with(|| json!({}));
-            into.as_object_mut().expect("an item").extend(item.clone());
-        }
-    }
-    for ((pk, sk), item) in former {
-        table.put(&pk, &sk, &item);
-    }
-}
-
-/// C-88: counts in the old and the new form add up exactly, while requests write the new form and after all
-/// were migrated.
-#[tokio::test]
-async fn counts_in_the_old_form_are_added() {
-    let world = World::empty().await;
-    let first = json!({ "format": { "N": "1" } });
-    world.raw().put("#format", "format", &first);
-    tests::people::settle(&world.operator("acme")).await;
-    tests::sales::open_shop(&world.operator("acme")).await;
-    let (world, mut all) = stocked(world).await;
-    let viewers = [7, 10, 11];
-    let boards = async |world: &World| {
-        let mut boards = Vec::new();
-        for viewer in viewers {
-            let client = Client::of(world, viewer).await;
-            boards.push(client.ask(3, &page(1, 100, &json!({}))).await.body);
-        }
-        boards
-    };
-    let before = boards(&world).await;
-    make_former(&world);
-    assert_eq!(boards(&world).await, before);
-    // These leave classes that the old form counts, with and without service permissions.
-    let admin = Client::of(&world, 7).await;
-    for id in [13, 14, 15, 603, 604, 605] {
-        admin.must_change(id, &json!({ "status": "lost" })).await;
-        admin.must_change(id, &json!({ "status": "open" })).await;
-        admin.must_change(id, &json!({ "crm_column": 33 })).await;
-    }
-    let left = |one: &Opportunity| [13, 14, 15, 603, 604, 605].contains(&one.id.get());
-    all.retain(|one| !left(one));
-    let changed = boards(&world).await;
-    for viewer in viewers {
-        pages_are_slices(&world, &all, viewer, &json!({})).await;
-    }
-    let operator = world.operator("acme");
-    // An unmigrated table is consistent; its totals are compared after the migration.
-    world.is_sound().await;
-    let moved = operator.doctor(true, &|_| {}).await.expect("a diagnosis");
-    assert!(
-        moved.remaining == 0 && moved.checked["former totals"] > 10,
-        "{moved:?}"
-    );
-    assert_eq!(boards(&world).await, changed);
-    let migrated = operator::migrate(&world.store, true, &|_, _| {}).await;
-    assert!(migrated.expect("a migration").changed > 10);
-    assert_eq!(boards(&world).await, changed);
-    for viewer in viewers {
-        pages_are_slices(&world, &all, viewer, &json!({})).await;
-    }
-    world.is_sound().await;
 }

@@ -9,7 +9,7 @@ use tests::World;
 use tests::sales::page;
 use tests::world::at;
 
-use super::offsets::{sees, stocked, world};
+use super::offsets::{sees, world};
 use super::{Client, ids};
 use crate::model::Dice;
 
@@ -137,15 +137,6 @@ async fn change(world: &World, all: &mut Vec<Opportunity>) {
     }
 }
 
-/// Changes the values of some of each day.
-async fn reprice(world: &World, all: &mut [Opportunity]) {
-    let admin = Client::of(world, 7).await;
-    for one in all.iter_mut().filter(|one| one.id.get() % 15 == 2) {
-        admin.must_change(one.id.get(), &json!({ "value": "5.00" })).await;
-        one.value = Cents::new(500).expect("an amount");
-    }
-}
-
 #[tokio::test]
 async fn ranges_are_counted_exactly() {
     let (world, mut all) = world().await;
@@ -155,57 +146,5 @@ async fn ranges_are_counted_exactly() {
     }
     change(&world, &mut all).await;
     compare(&world, &all, ZONES[1], &dice, 4).await;
-    world.is_sound().await;
-}
-
-/// The daily counts of opportunities, and those of them with cents.
-fn counts(world: &World) -> (usize, usize) {
-    let items = world.raw().items().into_iter();
-    let is_number = |item: &Value, unit: &str| {
-        let is_of = |name: &String| name == unit || name.starts_with(&format!("{unit}."));
-        let mut numbers = item.as_object().expect("an item").iter();
-        numbers.any(|(name, value)| is_of(name) && value["N"] != "0")
-    };
-    let counts = items
-        .filter(|item| {
-            item["pk"]["S"]
-                .as_str()
-                .is_some_and(|pk| pk.contains("#board-rank"))
-        })
-        .filter(|item| is_number(item, "n"));
-    counts.fold((0, 0), |(all, with_cents), item| {
-        (all + 1, with_cents + usize::from(is_number(&item, "c")))
-    })
-}
-
-/// C-88: daily counts of format 4 have no cents. A migration adds them, also to those that changed after it began.
-#[tokio::test]
-async fn ranges_are_counted_in_tables_of_format_4() {
-    let world = World::empty().await;
-    let format = json!({ "format": { "N": "4" } });
-    world.raw().put("#format", "format", &format);
-    tests::people::settle(&world.operator("acme")).await;
-    tests::sales::open_shop(&world.operator("acme")).await;
-    let (world, mut all) = stocked(world).await;
-    let (dice, zone) = (Dice::new(4), ZONES[1]);
-    assert_eq!(counts(&world).1, 0);
-    compare(&world, &all, zone, &dice, 1).await;
-    let begun = json!({ "format": { "N": "4" }, "next": { "N": "5" } });
-    world.raw().put("#format", "format", &begun);
-    change(&world, &mut all).await;
-    let (number, with_cents) = counts(&world);
-    assert!(
-        0 < with_cents && with_cents < number / 2,
-        "{with_cents} of {number}"
-    );
-    compare(&world, &all, zone, &dice, 1).await;
-    world.is_sound().await;
-    reprice(&world, &mut all).await;
-    let migrated = operator::migrate(&world.store, true, &|_, _| {}).await;
-    let changed = migrated.expect("a migration").changed;
-    assert!(changed > 10, "{changed}");
-    let (number, with_cents) = counts(&world);
-    assert_eq!(with_cents, number);
-    compare(&world, &all, zone, &dice, 2).await;
     world.is_sound().await;
 }

@@ -84,27 +84,20 @@ fn unreadable_heads_are_refused() {
     }
 }
 
-/// C-88: bits and names of a later build allow nothing, and stay.
+/// C-88: bits and access levels of a later build allow nothing, and stay.
 #[test]
 fn permissions_of_later_builds_stay() {
     let bits = pack_permissions(Permissions::EVERYTHING) | 1 << 40;
-    let named = json!({ "leads": "team", "opportunities": "own", "reports": true, "export": true });
     for (stored, changed) in [
         (json!(bits), json!(bits & !(1 << 15))),
         // Access level 5.
         (json!(0x205), json!(0x8200)),
-        (
-            named,
-            json!({ "leads": "none", "opportunities": "own", "reports": false, "export": true, "wonLost": false,
-                "deleteLeads": false, "archiveLeads": false, "editLeads": true, "editOpportunities": false,
-                "calendars": false, "tickets": false }),
-        ),
     ] {
         let text = json!({ "groups": { "7": stored } }).to_string();
         let (mut head, later) = read(&text).unwrap();
         let groups = |head: &DirectoryHead| {
             let text = write(head, &later);
-            serde_json::from_str::<Value>(&text).unwrap()["groups"]["7"].clone()
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()["groups"]["7"].clone()
         };
         assert_eq!(groups(&head), stored);
         let permissions = head.groups.get_mut(&group(7)).unwrap();
@@ -158,7 +151,7 @@ fn a_full_head_is_two_units() {
         for at in 1..=1_001 {
             let before = next.clone();
             grow(&mut next, at);
-            if !has_room(&before, &next) {
+            if !has_room(&next) {
                 next = before;
                 break;
             }
@@ -174,12 +167,5 @@ fn a_full_head_is_two_units() {
         );
         let key = 2 * "directory".len() + "pkskaccessv#".len() + 63 + 20;
         assert!(write(&next, &LaterPermissions::new()).len() + key <= 8_192);
-        // An instance beyond the limits keeps what it has.
-        let mut beyond = next.clone();
-        let more = (1..=1_000).map(|at| (department(at * step + 1), None));
-        beyond.departments.extend(more);
-        let mut renamed = beyond.clone();
-        renamed.departments.insert(department(step), None);
-        assert!(has_room(&beyond, &renamed) && !has_room(&next, &beyond));
     }
 }

@@ -132,13 +132,7 @@ impl Reader {
         let start = match &request.search {
             None if request.tag.is_none() => Start::Page(self.begin_page(request, guess).await?),
             None => Start::Search(self.begin_search(request, &guess).await?),
-            Some(search) => {
-                let words = self.begin_words(request.archived, search);
-                match tokio::try_join!(self.lacks_look_ups(), words)? {
-                    (false, words) => Start::Words(words),
-                    (true, _) => Start::Search(self.begin_search(request, &guess).await?),
-                }
-            }
+            Some(search) => Start::Words(self.begin_words(request.archived, search).await?),
         };
         Ok(PrefetchedLeads(start))
     }

@@ -6,7 +6,6 @@ use super::scan::RequestedPage;
 use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
-use crate::store::format::Format;
 use crate::store::leads::ranks::LocatorStep;
 use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, VisibleLeads};
@@ -104,8 +103,7 @@ impl Reader {
     }
 
     /// The start of the page. Also prefetches its entries, if this process has cached the cursor, or if the offset is
-    /// below [`FAR`], so that skipped entries are read too. Otherwise reads only the cursor and the format, which
-    /// decides how a far page is located.
+    /// below [`FAR`], so that skipped entries are read too. Otherwise reads only the cursor.
     async fn beginning(
         &self,
         request: &LeadRequest,
@@ -126,7 +124,7 @@ impl Reader {
             Some(_) => 0,
             None if skipped < FAR => usize::try_from(skipped).unwrap_or(0),
             None => {
-                let (bookmark, ()) = try_join!(bookmark, self.learn_format())?;
+                let bookmark = bookmark.await?;
                 return Ok(Beginning {
                     lists: self.lists(request, reach, bookmark.as_deref()),
                     read_after: bookmark.clone(),
@@ -286,7 +284,7 @@ impl Writer {
         skip: u64,
         lists: MergeScan<LeadEntry>,
     ) -> Result<Vec<LeadEntry>, StoreError> {
-        if skip >= FAR && self.reader.known_format.has(Format::LEAD_RANKS) {
+        if skip >= FAR {
             return self.far_page(asked, skip).await;
         }
         asked.scan(lists).page(skip).await

@@ -1,5 +1,5 @@
-//! Filters by tag, and searches in a table without items of words. Every visible entry is read once, in parallel parts,
-//! within the instance's budget of units and time (C-86).
+//! Filters by tag without a term. Every visible entry is read once, in parallel parts, within the instance's budget of
+//! units and time (C-86).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;

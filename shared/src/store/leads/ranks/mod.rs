@@ -1,5 +1,5 @@
-//! Numbers of leads by ranges of ids. They locate a far page of a list (C-20). Requests for far pages, imports,
-//! `funil migrate` and repairs of the doctor count complete blocks.
+//! Numbers of leads by ranges of ids. They locate a far page of a list (C-20). Requests for far pages, imports
+//! and repairs of the doctor count complete blocks.
 //!
 //! A list, of all leads or of an owner's leads, has an item for each 64 blocks of 256 ids, called a rank. It contains
 //! the number of entries of each block and the number of counted blocks. Only the numbers of counted blocks equal the

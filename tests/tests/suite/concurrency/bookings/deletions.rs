@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tests::bookings::{FREE, add_calendars, book, booking, calendar, open_calendars};
 use tests::people::settle;
 use tests::raw::RawTable;
-use tests::world::at;
+use tests::world::{at, over_sdk};
 use tests::{ACME, World};
 
 use super::moves::moving;
@@ -50,6 +50,7 @@ fn unknown() -> Value {
 /// The lead is deleted just before the booking is written: it is unknown, and nothing is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lead_deleted_before_the_booking_is_unknown() {
+    let _sdk = over_sdk();
     for key in [None, Some("k")] {
         let (world, table) = office().await;
         let (beside, seen) = (Arc::new(world.beside()), table.clone());
@@ -81,6 +82,7 @@ async fn a_lead_deleted_before_the_booking_is_unknown() {
 /// The lead is deleted just before its meeting is moved: the meeting moves, without personal data.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_meeting_of_a_deleted_lead_moves_without_personal_data() {
+    let _sdk = over_sdk();
     let (world, table) = office().await;
     let data = book(&world, &for_lead(FREE[0])).await.body["data"].clone();
     let (beside, seen) = (Arc::new(world.beside()), table.clone());
@@ -114,6 +116,7 @@ async fn a_meeting_of_a_deleted_lead_moves_without_personal_data() {
 /// Bookings and moves for a lead that is deleted in between: acknowledged ones exist, the lead does not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bookings_concurrent_with_a_deletion() {
+    let _sdk = over_sdk();
     for (weather, plan) in WEATHERS {
         let (world, table) = office().await;
         let all = json!([["00:00", "24:00"]]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, add_calendars, add_meetings, book, booking, calendar, meeting};
-use tests::world::{Answer, at};
+use tests::world::{Answer, at, over_sdk};
 use tests::{ACME, World};
 
 use super::moves::{booked, moving};
@@ -64,6 +64,7 @@ fn taken() -> Value {
 /// are free.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn imported_meetings_off_the_grid_take_overlapping_starts() {
+    let _sdk = over_sdk();
     for (from, to, is_free) in [
         ("2026-11-23T08:40", "2026-11-23T08:50", true),
         ("2026-11-23T08:40", "2026-11-23T08:51", false),
@@ -98,6 +99,7 @@ async fn imported_meetings_off_the_grid_take_overlapping_starts() {
 /// A calendar's duration grows, and a meeting is booked: the retry compares times, not starts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bookings_are_decided_again_when_the_duration_changes() {
+    let _sdk = over_sdk();
     let deeds = [
         Deed::Calendar(json!({ "durationMinutes": 60, "bufferMinutes": 0 })),
         Deed::Send(booking("2026-11-23T09:00:00.000Z", &json!({}))),
@@ -117,6 +119,7 @@ async fn bookings_are_decided_again_when_the_duration_changes() {
 /// whichever is first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn meetings_of_touching_openings_exclude_each_other() {
+    let _sdk = over_sdk();
     let touching = json!({ "hours": daily(&json!([["09:00", "09:35"], ["09:35", "12:00"]])) });
     let (first, second) = (FREE[0], "2026-11-23T09:35:00.000Z");
     for (wanted, meanwhile) in [(first, second), (second, first)] {
@@ -137,6 +140,7 @@ async fn meetings_of_touching_openings_exclude_each_other() {
 /// A buffer over midnight (UTC) into another day's meetings, from both sides.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buffers_over_midnight_are_respected() {
+    let _sdk = over_sdk();
     let late =
         json!({ "hours": daily(&json!([["00:05", "08:00"], ["23:00", "24:00"]])), "bufferMinutes": 40 });
     let evening = ("2026-11-24T23:00:00.000Z", "2026-11-24T23:30:00.000Z");
@@ -158,6 +162,7 @@ async fn buffers_over_midnight_are_respected() {
 /// another calendar, cannot be moved.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_concurrently_changed_meeting_is_moved_or_rejected() {
+    let _sdk = over_sdk();
     let elsewhere = json!({ "calendarId": 7, "endDate": "2026-11-23T10:00:00.000Z" });
     for (changes, status) in [
         (json!({ "status": "canceled" }), 400),
@@ -207,6 +212,7 @@ async fn a_concurrently_changed_meeting_is_moved_or_rejected() {
 /// earlier read saw that time taken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_meeting_does_not_conflict_with_itself() {
+    let _sdk = over_sdk();
     let world = office().await;
     let data = booked(&world, 1).await.remove(0);
     // With a new link the process does not know the calendar: it reads the meeting first, then the occupied
@@ -232,6 +238,7 @@ async fn a_meeting_does_not_conflict_with_itself() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_meeting_at_the_same_time_conflicts() {
+    let _sdk = over_sdk();
     let world = office().await;
     let data = booked(&world, 1).await.remove(0);
     let twin = Deed::Meeting(json!({ "id": 77 }));
@@ -247,6 +254,7 @@ async fn another_meeting_at_the_same_time_conflicts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_booking_takes_the_next_free_ids() {
+    let _sdk = over_sdk();
     let deeds = [1, 2, 3].map(|at| Deed::Send(booking(FREE[at], &json!({}))));
     let (world, answer) = interrupted(office().await, &booking(FREE[0], &json!({})), &deeds).await;
     let numbers = (&answer.body["data"]["id"], &answer.body["data"]["leadId"]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tests::World;
 use tests::bookings::{FREE, book, booking};
-use tests::world::at;
+use tests::world::{at, over_sdk};
 
 use super::{Sent, Tally, WEATHERS, all_at_once, do_not_overlap, meetings, office, settle, visitors};
 use crate::faults::none;
@@ -43,6 +43,7 @@ pub fn canceling(data: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_meetings_moves_to_a_time() {
+    let _sdk = over_sdk();
     for (weather, plan) in WEATHERS {
         let world = office().await;
         let booked = booked(&world, MEETINGS).await;
@@ -75,6 +76,7 @@ async fn one_of_many_meetings_moves_to_a_time() {
 /// One meeting to two times: both moves happen in sequence, and only the last time is occupied.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_moves_of_one_meeting_leave_one_time_occupied() {
+    let _sdk = over_sdk();
     for (weather, plan) in WEATHERS {
         for _ in 0..5 {
             let world = office().await;
@@ -107,6 +109,7 @@ async fn two_moves_of_one_meeting_leave_one_time_occupied() {
 /// Bookings of a time that a meeting is leaving: one succeeds, after the move.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_booking_gets_a_time_being_left() {
+    let _sdk = over_sdk();
     for (weather, plan) in WEATHERS {
         let world = office().await;
         let data = booked(&world, 1).await.remove(0);
@@ -133,6 +136,7 @@ async fn one_booking_gets_a_time_being_left() {
 /// Each meeting moves to the time of the next, in a cycle of occupied times: none succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moves_in_a_cycle_all_fail() {
+    let _sdk = over_sdk();
     let world = office().await;
     let booked = booked(&world, MEETINGS).await;
     let world = Arc::new(world.with_faults(none()));

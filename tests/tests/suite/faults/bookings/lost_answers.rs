@@ -1,10 +1,10 @@
 //! Bookings of unknown outcome, and combinations of faults.
 
+use dynamodb::faults::{Fault, FaultPlan};
 use futures_util::future::join_all;
 use serde_json::json;
-use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::bookings::{FREE, book, booking};
-use tests::world::at;
+use tests::world::{at, over_sdk};
 
 use super::{made, office};
 use crate::concurrency::bookings::moves::moving;
@@ -16,6 +16,7 @@ const WRITE: &str = "TransactWriteItems";
 /// The response was lost, and the next attempt conflicts with its own write: it is recognised and done once.
 #[tokio::test]
 async fn a_booking_recognises_its_own_write() {
+    let _sdk = over_sdk();
     for times in 1..SDK_ATTEMPTS {
         let plan = || -> FaultPlan {
             either(
@@ -43,6 +44,7 @@ async fn a_booking_recognises_its_own_write() {
 /// it persists, every response that was sent still holds.
 #[tokio::test]
 async fn reserving_ids_survives_faults() {
+    let _sdk = over_sdk();
     let by_eight = async |plan: FaultPlan, fault: Fault| {
         let world = office().await.with_faults(plan);
         let calls = (0..8).map(async |week: u32| {

@@ -17,13 +17,22 @@ mod trial;
 
 use std::collections::BTreeSet;
 
-use futures_util::{StreamExt as _, stream};
 use tests::template::routes;
 
-use ask::Ask;
 use asks::asks;
+use moment::variants;
 use stage::Stage;
 use trial::Trial;
+
+/// The operations of requests.
+const OPERATIONS: [&str; 6] = [
+    "BatchGetItem",
+    "GetItem",
+    "PutItem",
+    "Query",
+    "TransactWriteItems",
+    "UpdateItem",
+];
 
 #[tokio::test]
 async fn every_route_is_covered() {
@@ -38,20 +47,17 @@ async fn every_route_is_covered() {
     assert_eq!(asked, all);
 }
 
-/// Concurrent uses, because most of the time is spent waiting for retries. More would cause timeouts of calls
-/// on the single thread.
-const TOGETHER: usize = 16;
-
-#[tokio::test]
+/// In simulated time, because calls are repeated for seconds.
+#[tokio::test(start_paused = true)]
 async fn every_call_with_every_fault() {
     let (stage, cast) = Stage::set().await;
     let asks = asks(&cast);
-    let trials = asks.iter().map(async |ask: &Ask| {
+    let mut trials = Vec::new();
+    for (turn, ask) in asks.iter().enumerate() {
         let mut trial = Trial::of(ask, &cast, stage.again().await).await;
-        trial.run().await;
-        trial
-    });
-    let trials: Vec<_> = stream::iter(trials).buffered(TOGETHER).collect().await;
+        trial.run(turn).await;
+        trials.push(trial);
+    }
     println!("{}", table::of(&trials));
     let breaches: Vec<_> = trials.iter().flat_map(|trial| &trial.breaches).collect();
     assert!(
@@ -64,4 +70,16 @@ async fn every_call_with_every_fault() {
             .collect::<Vec<_>>()
             .join("\n")
     );
+    let tried = trials.iter().flat_map(|trial| &trial.tried);
+    let tried: BTreeSet<_> = tried
+        .map(|tried| (tried.moment.operation.as_str(), tried.moment.fault))
+        .collect();
+    for operation in OPERATIONS {
+        for fault in variants(operation) {
+            assert!(
+                tried.contains(&(operation, fault)),
+                "{operation} never got {fault:?}"
+            );
+        }
+    }
 }

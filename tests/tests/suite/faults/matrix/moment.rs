@@ -3,15 +3,16 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use shared::store::MAX_CALL;
-use shared::store::testing::faults::{CallAttempt, CallFaultPlan, Fault, Findings};
+use dynamodb::faults::{CallAttempt, CallFaultPlan, Fault, Findings, REASONS, exceptions, is_repeated};
 
 use crate::model::tries_every_case;
 
 /// Operations that write.
 const WRITES: [&str; 3] = ["PutItem", "TransactWriteItems", "UpdateItem"];
+
+/// The part of the documented errors that the ordinary run tries at a call.
+const ERRORS_IN_TURN: usize = 5;
 
 /// Duration of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,10 +37,12 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The faults of these calls, except undecodable items.
-    pub fn all(calls: &[String]) -> Vec<Self> {
+    /// The faults of these calls, except undecodable items. The ordinary run tries a part of the errors at each call,
+    /// another one for each `turn`.
+    pub fn all(calls: &[String], turn: usize) -> Vec<Self> {
         let one = |(at, operation): (usize, &String)| {
-            let kinds = kinds(operation, at);
+            let mut kinds = kinds(operation, at);
+            kinds.extend(errors(operation, turn + at));
             let moments = kinds.into_iter().map(move |(fault, length)| Self {
                 at,
                 operation: operation.clone(),
@@ -62,14 +65,21 @@ impl Moment {
     }
 
     /// Whether the request must succeed: the fault is transient, or it loses the response to a write, which
-    /// is then looked up.
+    /// is then looked up. Throttling of one call, a conflict and a transaction in progress are met by further calls.
     pub fn is_overcome(&self) -> bool {
+        if let Fault::Exception(name) | Fault::Cancelled(name) = self.fault {
+            return match self.length {
+                Length::Once => repeats(&self.operation, name),
+                Length::Call => repeats(&self.operation, name) && name != "InternalServerError",
+                Length::Stays | Length::Outage => false,
+            };
+        }
         let is_lost = matches!(self.fault, Fault::FailedAfter | Fault::BrokenOff);
         let is_decodable = !matches!(self.fault, Fault::Corrupt(_));
         let is_found_again = self.operation == "TransactWriteItems" && is_lost;
         match self.length {
             Length::Once => is_decodable,
-            Length::Call => is_found_again,
+            Length::Call => is_found_again || self.fault == Fault::Throttled,
             Length::Stays | Length::Outage => false,
         }
     }
@@ -123,6 +133,39 @@ fn kinds(operation: &str, at: usize) -> Vec<(Fault, Length)> {
     kinds
 }
 
+/// Whether a call is repeated after an exception or a cancellation. A put is alone with its item, so it has no conflicts.
+fn repeats(operation: &str, name: &str) -> bool {
+    is_repeated(name) && (operation, name) != ("PutItem", "TransactionConflictException")
+}
+
+/// All documented errors of an operation.
+pub fn variants(operation: &str) -> Vec<Fault> {
+    let exceptions = exceptions(operation).into_iter().map(Fault::Exception);
+    let reasons = REASONS.map(Fault::Cancelled).into_iter();
+    let reasons = reasons.filter(|reason| reason.fits(operation));
+    exceptions.chain(reasons).collect()
+}
+
+/// Errors of an operation with their durations: the whole call for those that are not repeated.
+fn errors(operation: &str, turn: usize) -> Vec<(Fault, Length)> {
+    let mut errors = Vec::new();
+    for (place, fault) in variants(operation).into_iter().enumerate() {
+        // Requests have too few writes of one item for turns.
+        let is_whole = ["PutItem", "UpdateItem"].contains(&operation) || tries_every_case();
+        if !is_whole && !(place + turn).is_multiple_of(ERRORS_IN_TURN) {
+            continue;
+        }
+        let (Fault::Exception(name) | Fault::Cancelled(name)) = fault else {
+            continue;
+        };
+        errors.push((fault, Length::Call));
+        if name != "InternalServerError" && repeats(operation, name) {
+            errors.push((fault, Length::Stays));
+        }
+    }
+    errors
+}
+
 /// A call by the id that its attempts share.
 #[derive(Debug)]
 struct Call {
@@ -137,8 +180,6 @@ pub struct Script {
     armed: AtomicBool,
     calls: Mutex<Vec<Call>>,
     struck: AtomicUsize,
-    /// For each hanging call, in order, the length of the chain of hanging calls that ends with it.
-    chains: Mutex<Vec<u32>>,
     found: Findings,
 }
 
@@ -175,12 +216,6 @@ impl Script {
         self.struck.load(Ordering::SeqCst)
     }
 
-    /// How long a function would have waited for the hanging calls.
-    pub fn hung(&self) -> Duration {
-        let chains = self.chains.lock().expect("no panic");
-        MAX_CALL * chains.iter().copied().max().unwrap_or_default()
-    }
-
     /// Number of items that could be undecodable.
     pub fn items(&self) -> usize {
         self.found.count()
@@ -201,11 +236,6 @@ impl Script {
         let strikes = strikes && moment.fault.fits(attempt.operation);
         strikes.then(|| {
             self.struck.fetch_add(1, Ordering::SeqCst);
-            if moment.fault == Fault::Hung {
-                let mut chains = self.chains.lock().expect("no panic");
-                let over = chains.iter().take(self.items()).copied().max();
-                chains.push(1 + over.unwrap_or_default());
-            }
             moment.fault
         })
     }

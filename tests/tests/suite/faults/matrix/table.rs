@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use shared::store::testing::faults::Fault;
+use dynamodb::faults::Fault;
 
 use super::moment::Length;
 use super::outcome::{Answered, Left};

@@ -1,0 +1,3 @@
+//! The current `rusqlite`, for dynoxide.
+
+pub use current::*;
