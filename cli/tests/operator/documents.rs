@@ -339,7 +339,10 @@ fn named_commands_exist() {
         {
             // The place of the data may precede the command.
             let words = span.split_whitespace().skip(1);
-            let skipped = if span.starts_with("funil --data ") { 2 } else { 0 };
+            let is_placed = ["funil --data ", "funil --endpoint"]
+                .iter()
+                .any(|place| span.starts_with(place));
+            let skipped = if is_placed { 2 } else { 0 };
             let (mut command, mut rest) = (grammar(), words.skip(skipped).peekable());
             command.build();
             while let Some(inner) = rest

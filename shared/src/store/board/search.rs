@@ -25,7 +25,7 @@ use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE, Pages, StoreError, 
 /// Maximum lists, or batches of records, that are read in parallel.
 const CONCURRENCY: usize = 32;
 /// Number of list entries that cost about as much as a get of one record.
-const ENTRIES_PER_UNIT: u64 = 8;
+const ENTRIES_PER_UNIT: u64 = 4;
 /// Each further read of a list requests this many times as many items as the previous one.
 const GROWTH: usize = 4;
 

@@ -131,7 +131,7 @@ async fn a_search_by_lead_omits_an_unreadable_copy() {
     let ask = async || world.call("POST", &uri).with(wallet).json(&body).send().await;
     let total = |body: &Value| body.pointer("/0/total").and_then(Value::as_u64).expect("a total");
     let before = ask().await;
-    table.spoil_copy("acme#board#3#31#0#-#-", "251610677459999#999999999999990");
+    table.spoil_copy("acme#opportunity", "000000000000009");
     let after = ask().await;
     assert_eq!(after.status, 200, "{}", after.body);
     let counted = after.headers.get("x-items-unreadable");

@@ -150,28 +150,28 @@ async fn searches_are_paged() {
 /// A page without an unreadable copy is filled, because a short page ends the list.
 #[tokio::test]
 async fn an_unreadable_copy_does_not_end_the_list() {
-    let some = (1..=600).map(|id| Opportunity {
+    let some = (1..=150).map(|id| Opportunity {
         lead_id: Some(lead(1002)),
-        title: if id % 100 == 0 { "Zebra" } else { "Pedido" }.to_owned(),
+        title: if id % 25 == 0 { "Zebra" } else { "Pedido" }.to_owned(),
         ..plain_opportunity(id, 7, 0)
     });
     let world = stocked(some).await;
-    world.raw().spoil_copy("acme#opportunity", "000000000000500");
+    world.raw().spoil_copy("acme#opportunity", "000000000000125");
     let admin = Client::of(&world, 7).await;
     let more = json!({ "search": "zebra", "searchBy": "opportunity" });
     for limit in [1, 2, 5] {
         assert_eq!(
             admin.walk(limit, &more).await,
-            [600, 400, 300, 200, 100],
+            [150, 100, 75, 50, 25],
             "limit {limit}"
         );
     }
     let alone = admin.program("one page").ids(2, 2, &more).await;
-    assert_eq!(alone, [300, 200]);
+    assert_eq!(alone, [75, 50]);
     let board = admin.ask(3, &page(1, 2, &more)).await.body;
     assert_eq!(
         (&board[0]["total"], ids(&board[0]["items"])),
-        (&json!(6), vec![600, 400])
+        (&json!(6), vec![150, 100])
     );
 }
 
