@@ -107,7 +107,7 @@ pub fn sweep(connection: &Connection, now: i64) -> rusqlite::Result<usize> {
     statement.execute([now])
 }
 
-/// What a write leaves of an item.
+/// The item after a write.
 enum After {
     Unchanged,
     Nothing,

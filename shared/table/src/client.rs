@@ -239,7 +239,7 @@ impl Table {
 
 #[cfg(feature = "admin")]
 mod admin {
-    //! What only the operator's commands do.
+    //! Calls of the operator's commands.
 
     use crate::client::Table;
     use crate::error::StoreError;

@@ -44,7 +44,7 @@ pub async fn check(table: &Table, deviations: &[Deviation]) {
 struct Cases<'t> {
     table: &'t Table,
     partitions: u32,
-    /// What differs, by the case.
+    /// The differences by case.
     differences: BTreeMap<String, Vec<String>>,
 }
 
@@ -89,7 +89,7 @@ impl std::ops::Deref for Cases<'_> {
     }
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 #[derive(Debug, Clone, PartialEq)]
 enum Outcome {
     Done,

@@ -56,7 +56,7 @@ impl Torn {
         state.meanwhile.is_none()
     }
 
-    /// What happens during a read of several items that begins now.
+    /// The concurrent work for a read of several items that begins now.
     fn meanwhile(&self) -> Option<Meanwhile> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.left > 0 {

@@ -18,7 +18,7 @@ pub struct BoardList {
     pub status: Option<Status>,
 }
 
-/// What the key of an entry in such a list contains of its opportunity.
+/// The opportunity's fields in the key of its entry in such a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed {
     pub funnel: FunnelId,

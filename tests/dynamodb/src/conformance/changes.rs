@@ -154,7 +154,7 @@ pub async fn check(cases: &mut Cases<'_>) {
     cases.expect("values: one form of each number", stored, Some(normal));
 }
 
-/// What an update returns.
+/// The result of an update.
 #[derive(Debug, Clone, PartialEq)]
 enum Updated {
     /// The new values of its attributes.
