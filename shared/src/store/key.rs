@@ -96,22 +96,6 @@ pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
     }
 }
 
-/// The prefixes of the partition keys of the instance's items that may expire.
-#[cfg(any(feature = "operator", feature = "testing"))]
-pub fn expiring(instance: &InstanceName) -> [String; 8] {
-    [
-        "bookmark#",
-        "idempotency#",
-        "new-caller#",
-        "new-email#",
-        "rate#",
-        "report-draft#",
-        "report-walk",
-        "undelivered",
-    ]
-    .map(|rest| Keys::of(instance).pk(rest))
-}
-
 /// The prefix of the partition keys of items that requests find by a credential's hash.
 pub const CREDENTIAL_PREFIX: &str = "#credential#";
 

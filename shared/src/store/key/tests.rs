@@ -7,9 +7,8 @@ use super::*;
 use crate::calendar::LinkName;
 use crate::credential::Secret;
 use crate::environment::Environment;
-use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, GroupId, MAX_ID, ReportId};
+use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, GroupId, MAX_ID};
 use crate::opportunity::Status;
-use crate::report::ReportEntity;
 use crate::time::{Day, Timestamp};
 
 /// The keys of stored items must never change unnoticed.
@@ -54,35 +53,6 @@ fn nothing_is_between_a_rank_and_those_before_it() {
             pair[0] <= before.as_str() && before.as_str() < pair[1],
             "{pair:?}"
         );
-    }
-}
-
-/// The engine of `funil serve` looks for expired items only under these prefixes.
-#[cfg(feature = "operator")]
-#[test]
-fn items_expire_under_known_keys() {
-    let name = acme();
-    let keys = Keys::of(&name);
-    let prefixes = expiring(&name);
-    let expires = |key: &Key| prefixes.iter().any(|prefix| key.pk.starts_with(prefix.as_str()));
-    for key in [
-        keys.page_cursor("walk", 1),
-        keys.idempotency("digest"),
-        keys.phone_claim("line"),
-        keys.email_claim("digest"),
-        keys.rate(Budget::Webhook, 1),
-        keys.report_draft(ReportId::new(1).unwrap(), "slice", 1),
-        keys.report_walk(ReportEntity::Calls),
-        keys.undelivered_of(&Key::new(keys.outbox(), "1")),
-    ] {
-        assert!(expires(&key), "{key}");
-    }
-    for key in [
-        keys.lead(lead()),
-        keys.report(ReportId::new(1).unwrap()),
-        Key::new(keys.outbox(), "1"),
-    ] {
-        assert!(!expires(&key), "{key}");
     }
 }
 
