@@ -35,12 +35,23 @@ const CRATE_WALLS: [(&str, &[&str]); 6] = [
     ),
     (
         "shared/table",
-        &["axum", "domain", "lambda_", "operator", "shared"],
+        &[
+            "axum", "domain", "dynoxide", "lambda_", "operator", "rusqlite", "shared",
+        ],
     ),
-    ("shared", &["aws-", "operator"]),
-    ("functions/", &["aws-", "domain", "operator", "table"]),
-    ("cli", &["aws-"]),
-    ("cli/database", &["aws-", "domain", "operator", "shared"]),
+    (
+        "shared",
+        &["aws-", "database", "dynoxide", "operator", "rusqlite"],
+    ),
+    (
+        "functions/",
+        &["aws-", "database", "domain", "operator", "rusqlite", "table"],
+    ),
+    ("cli", &["aws-", "dynoxide", "rusqlite"]),
+    (
+        "cli/database",
+        &["aws-", "domain", "dynoxide", "operator", "shared"],
+    ),
 ];
 
 #[test]
