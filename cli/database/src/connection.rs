@@ -21,7 +21,7 @@ pub const READERS_CACHE: i64 = 4 << 10;
 /// Pause between tries while another process holds a lock, and the maximum numbers of tries.
 const PAUSE: Duration = Duration::from_micros(500);
 const TRIES: i32 = 10_000;
-const BRIEF_TRIES: i32 = 10;
+const BRIEF_TRIES: i32 = 40;
 
 const SCHEMA: &str = "
     CREATE TABLE items (

@@ -58,7 +58,7 @@ impl Database {
         let span = Span::writing(&writer)?;
         let written = write(&writer)?;
         span.commit()?;
-        self.0.checkpoints.start_if_due(&self.0.path);
+        self.0.checkpoints.start_if_due(&self.0.path, &self.0.writer);
         if self.is_of_command() && self.is_served() {
             thread::sleep(COURTESY);
         }

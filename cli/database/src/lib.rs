@@ -126,8 +126,8 @@ pub struct Database(Arc<Open>);
 struct Open {
     readers: Readers,
     scrubber: Scrubber,
-    writer: Mutex<Connection>,
     checkpoints: Checkpoints,
+    writer: Arc<Mutex<Connection>>,
     path: PathBuf,
     /// `None` for a temporary database.
     lock: Option<Lock>,
@@ -191,7 +191,7 @@ impl Database {
         Ok(Self(Arc::new(Open {
             readers: Readers::default(),
             scrubber: Scrubber::default(),
-            writer: Mutex::new(connection::open(&path, sync)?),
+            writer: Arc::new(Mutex::new(connection::open(&path, sync)?)),
             checkpoints: Checkpoints::default(),
             path,
             lock,
