@@ -117,6 +117,7 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     let (store, database) = open(options, &environment).await?;
     operator::ensure_table(&store).await?;
     store.check_format().await?;
+    store.check_time_zones().await?;
     let demo = if options.empty {
         Demo::None
     } else {

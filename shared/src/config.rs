@@ -1,6 +1,7 @@
 //! The configuration of a deployed function: one struct, read once from its environment.
 
 use std::env;
+use std::path::PathBuf;
 
 use crate::store::Location;
 
@@ -32,6 +33,8 @@ pub struct Config {
     pub allowed_origins: String,
     /// Whether log lines have only the metrics that mean trouble: `Metrics=lean` of template.yaml.
     pub has_lean_metrics: bool,
+    /// A directory of compiled time zones in place of those of the build (C-109).
+    pub time_zones: Option<PathBuf>,
     /// Address of the Lambda Runtime API.
     pub runtime_api: Option<String>,
 }
@@ -56,6 +59,7 @@ impl Config {
             log_level: text("AWS_LAMBDA_LOG_LEVEL"),
             allowed_origins: text("ALLOWED_ORIGINS"),
             has_lean_metrics: text("METRICS") == "lean",
+            time_zones: filled("FUNIL_TZDATA").map(PathBuf::from),
             runtime_api: filled(RUNTIME_API),
         }
     }

@@ -19,7 +19,7 @@ pub mod telemetry;
 pub mod traceparent;
 
 pub use domain::{
-    automation, calendar, call, credential, directory, environment, form, funnel, ids, instance, integer,
-    json, labels, lead, lead_edit, meeting, money, number, opportunity, opportunity_edit, people,
-    permissions, phone, report, settings, text, ticket, time, viewer, visibility, words,
+    automation, calendar, call, credential, directory, environment, event, form, funnel, ids, input,
+    instance, integer, json, labels, lead, lead_edit, meeting, money, number, opportunity, opportunity_edit,
+    people, permissions, phone, report, settings, text, ticket, time, viewer, visibility, words,
 };

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::store::{Store, StoreError};
+use crate::time::{BadDirectory, use_directory};
 
 /// Timeout of the report to the Runtime API, which is on the same machine.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -23,6 +24,9 @@ pub enum StartError {
     /// These variables are not set, or empty.
     #[error("not set: {}; Lambda and `sam local invoke` set them, and `funil serve` does without", .0.join(", "))]
     Environment(Vec<&'static str>),
+    /// The directory of time zones cannot be used.
+    #[error("FUNIL_TZDATA: {0}")]
+    TimeZones(#[from] BadDirectory),
     /// The table does not answer.
     #[error("the table cannot be read: {0}")]
     Table(#[from] StoreError),
@@ -42,6 +46,9 @@ impl fmt::Debug for StartError {
 /// [`StartError`] if the environment is incomplete or the table cannot be reached.
 pub async fn store(config: &Config, environment: Environment) -> Result<Store, StartError> {
     let connected = async {
+        if let Some(directory) = &config.time_zones {
+            use_directory(directory)?;
+        }
         let location = config.location().map_err(StartError::Environment)?;
         Ok(Store::connect_function(location, environment).await?)
     };

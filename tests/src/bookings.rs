@@ -156,7 +156,7 @@ pub fn shown(changes: &Value) -> Value {
 
 /// All meetings of a calendar, from endpoint 12.
 pub async fn meetings(world: &World, wallet: &Wallet, calendar: u64) -> Value {
-    let from = "from=0001-01-01T00:00:00Z&limit=100";
+    let from = "from=1900-01-01T00:00:00Z&limit=100";
     let uri = format!("/calendarmeeting/{calendar}?{from}&apitoken={}", wallet.key);
     let answer = world.get(&uri).send().await;
     assert_eq!(answer.status, 200, "{}", answer.body);

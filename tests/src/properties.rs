@@ -24,7 +24,6 @@ pub fn bad_properties() -> Vec<(&'static str, Value, &'static str)> {
         json!("1e3"),
         json!(" 31"),
         json!("31 "),
-        json!(""),
         json!("x"),
         json!("0x1f"),
         json!("٣"),
@@ -46,11 +45,10 @@ pub fn bad_properties() -> Vec<(&'static str, Value, &'static str)> {
         json!("-1"),
         json!("+1"),
         json!("213.205"),
-        json!("213.200"),
+        json!("213.2001"),
         json!("1,5"),
         json!("1."),
         json!(".5"),
-        json!(""),
         json!(" 1"),
         json!("1 "),
         json!("1e3"),
@@ -70,11 +68,11 @@ pub fn bad_properties() -> Vec<(&'static str, Value, &'static str)> {
         json!(1e15),
         json!("1000000000000000"),
         json!("-1"),
-        json!(""),
         json!([]),
     ];
     let titles = [
         json!(""),
+        json!(" "),
         json!("x".repeat(256)),
         json!("ã".repeat(256)),
         json!(5),
@@ -85,13 +83,12 @@ pub fn bad_properties() -> Vec<(&'static str, Value, &'static str)> {
         json!("won"),
         json!("Open"),
         json!("open "),
-        json!(""),
         json!(0),
         json!(true),
         json!(["open"]),
     ];
     let dates = [
-        json!(""),
+        json!("1899-12-31"),
         json!("2026-02-30"),
         json!("2026-2-3"),
         json!("24/12/2026"),
@@ -105,7 +102,7 @@ pub fn bad_properties() -> Vec<(&'static str, Value, &'static str)> {
         json!({}),
     ];
     let objects = [
-        json!([]),
+        json!([1]),
         json!("{}"),
         json!(1),
         json!(false),

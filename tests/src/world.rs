@@ -24,9 +24,10 @@ use http::StatusCode;
 use operator::kinds::{Calls, Leads};
 use operator::{Operator, RecordPages};
 use serde_json::Value;
-use shared::call::{Call, CallEvent};
+use shared::call::Call;
 use shared::credential::CredentialKind;
 use shared::environment::{Environment, FrozenClock};
+use shared::event::{CallEvent, FormEvent, TimelineEvent};
 use shared::http::{App, Origins, RouteGroup, service};
 use shared::ids::UserId;
 use shared::instance::InstanceName;
@@ -274,8 +275,27 @@ impl World {
         all(operator.records::<Calls>()).await
     }
 
-    /// The timeline events of `acme`.
+    /// The events of calls in `acme`.
     pub async fn events(&self) -> Vec<CallEvent> {
+        let of_call = |event| match event {
+            TimelineEvent::Call(event) => Some(event),
+            TimelineEvent::Form(_) => None,
+        };
+        self.all_events().await.into_iter().filter_map(of_call).collect()
+    }
+
+    /// The events of forms in `acme`, in the order of their ids.
+    pub async fn form_events(&self) -> Vec<FormEvent> {
+        let of_form = |event| match event {
+            TimelineEvent::Form(event) => Some(event),
+            TimelineEvent::Call(_) => None,
+        };
+        let mut events: Vec<_> = self.all_events().await.into_iter().filter_map(of_form).collect();
+        events.sort_by_key(|event| event.id);
+        events
+    }
+
+    async fn all_events(&self) -> Vec<TimelineEvent> {
         let operator = self.operator(ACME);
         let mut found = Vec::new();
         let mut pages = operator.events(None);

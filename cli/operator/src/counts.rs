@@ -38,6 +38,7 @@ impl Operator {
             (Kind::Tickets, vec![keys.tickets()]),
             (Kind::Files, vec![keys.files()]),
             (Kind::Calls, keys.calls()),
+            (Kind::Events, vec![keys.form_events()]),
             (Kind::Reports, vec![keys.reports()]),
             (Kind::Automations, vec![keys.automations()]),
             (Kind::Hooks, vec![keys.forms()]),
@@ -52,12 +53,12 @@ impl Operator {
             }
             Ok::<_, OperatorError>((kind, records, events))
         });
-        for (kind, records, events) in try_join_all(counted).await? {
-            counts.push((kind.name(), records));
-            if kind == Kind::Calls {
-                counts.push((Kind::Events.name(), events));
-            }
-        }
+        let counted = try_join_all(counted).await?;
+        let of_calls: u64 = counted.iter().map(|(_, _, events)| events).sum();
+        counts.extend(counted.into_iter().map(|(kind, records, _)| match kind {
+            Kind::Events => (kind.name(), records + of_calls),
+            _ => (kind.name(), records),
+        }));
         Ok(counts)
     }
 }

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use indicatif::ProgressBar;
 use serde_json::{Map, Value};
+use shared::event::TimelineEvent;
 use shared::ids::CallId;
 use shared::store::StoreError;
 use shared::store::unscoped::key::Counter;
@@ -50,10 +51,8 @@ pub async fn export(
     bar: &ProgressBar,
 ) -> Result<Counts, ExportError> {
     let last = sequences(operator).await?;
-    // The bar counts each call twice, the second time for its event.
     let total: u64 = last.iter().map(|(_, last)| *last).sum();
-    let calls = last.last().map_or(0, |(_, last)| *last);
-    progress::overall(bar, total + calls);
+    progress::overall(bar, total);
     let mut export = Export {
         operator,
         last,
@@ -94,6 +93,7 @@ async fn sequences(operator: &Operator) -> Result<Vec<(&'static str, u64)>, Stor
         (Counter::Meeting, "meeting"),
         (Counter::Opportunity, "opportunity"),
         (Counter::Call, "call"),
+        (Counter::Call, "event"),
     ] {
         last.push((name, operator.last(counter, name).await?));
     }
@@ -119,7 +119,7 @@ impl<W: Write> Export<'_, W> {
     /// Begins to count the records of a kind, and moves the bar to the end of the former kind.
     fn begin(&mut self, kind: Kind) {
         self.written_ids += self.kind_ids;
-        self.kind_ids = self.last(if kind == Kind::Events { "call" } else { kind.name() });
+        self.kind_ids = self.last(kind.name());
         self.counts.push((kind.name(), 0));
         self.bar.set_message(kind.name());
     }
@@ -172,17 +172,19 @@ impl<W: Write> Export<'_, W> {
         Ok(())
     }
 
-    /// Writes the events of calls, up to the last call before the export.
+    /// Writes the events of calls, up to the last call before the export, and those of forms, up to the last event.
     async fn export_events(&mut self) -> Result<(), ExportError> {
         self.begin(Kind::Events);
-        let last = CallId::new(self.last("call"));
-        if last.is_none() {
-            return Ok(());
-        }
-        let mut events = self.operator.events(last);
+        let (last, last_event) = (CallId::new(self.last("call")), self.last("event"));
+        let mut events = self.operator.events(last.or(CallId::new(1)));
         while let Some(page) = events.next().await? {
             let erasures = self.operator.erasures().await?;
-            for event in page.iter().filter(|event| !erasures.cover(Some(event.lead))) {
+            let is_exported = |event: &&TimelineEvent| match event {
+                TimelineEvent::Call(event) => last.is_some_and(|last| event.call <= last),
+                TimelineEvent::Form(event) => event.id.get() <= last_event,
+            };
+            let shown = page.iter().filter(is_exported);
+            for event in shown.filter(|event| !erasures.cover(Some(event.lead()))) {
                 self.write::<Events>(event)?;
             }
         }

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::kinds::ExportKind;
 use super::{Operator, UnreadableRecords};
-use shared::call::CallEvent;
+use shared::event::TimelineEvent;
 use shared::ids::CallId;
 use shared::store::Reader;
 use shared::store::unscoped::calls::{self, CallRecord};
 use shared::store::unscoped::erasure::PendingErasures;
+use shared::store::unscoped::events;
 use shared::store::unscoped::key::Counter;
 use shared::store::unscoped::opportunities::OpportunityRecord;
 use table::StoreError;
@@ -91,11 +92,12 @@ fn note(unreadable: &Mutex<UnreadableRecords>, key: &Key, cause: &str) {
     }
 }
 
-/// The timeline's events in the order of their calls, a page of calls at a time.
+/// The timelines' events: those of calls in the order of their calls, a page of calls at a time, then those of forms.
 #[derive(Debug)]
 pub struct EventPages<'a> {
     operator: &'a Operator,
     calls: RecordPages<CallRecord>,
+    forms: RecordPages<TimelineEvent>,
 }
 
 impl EventPages<'_> {
@@ -103,9 +105,9 @@ impl EventPages<'_> {
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Vec<CallEvent>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<TimelineEvent>>, StoreError> {
         let Some(records) = self.calls.next().await? else {
-            return Ok(None);
+            return self.forms.next().await;
         };
         let keys = records
             .iter()
@@ -113,7 +115,7 @@ impl EventPages<'_> {
         let keys: Vec<_> = keys.collect();
         let mut found = self.operator.reads().get_many(keys.clone()).await?;
         let events = keys.iter().filter_map(|key| found.remove(key));
-        let decode = |item| item::decode("event", item);
+        let decode = |item| item::decode("event", item).map(TimelineEvent::Call);
         readable(events, decode, self.calls.unreadable.as_deref()).map(Some)
     }
 }
@@ -148,7 +150,7 @@ impl Operator {
         RecordPages::new(self, vec![span], OpportunityRecord::decode)
     }
 
-    /// The events of all calls, or of the calls up to one of them.
+    /// The events of all calls, or of the calls up to one of them, and those of all forms.
     #[must_use]
     pub fn events(&self, last: Option<CallId>) -> EventPages<'_> {
         let last = last.map(CallId::padded);
@@ -156,6 +158,9 @@ impl Operator {
         EventPages {
             operator: self,
             calls: RecordPages::new(self, ranges, calls::decode_record),
+            forms: RecordPages::new(self, vec![KeyRange::whole(self.keys().form_events())], |item| {
+                events::decode(&item).map(TimelineEvent::Form)
+            }),
         }
     }
 

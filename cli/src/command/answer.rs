@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use shared::store::StoreError;
 
 use super::advice;
+use super::text::printable;
 
 /// The answer of a command.
 #[derive(Debug, Default)]
@@ -70,10 +71,10 @@ impl Answer {
     pub(super) fn give(self, as_json: bool) -> ExitCode {
         let (out, remark) = match (as_json, self.document) {
             (true, Some(document)) => (document.to_string(), String::new()),
-            _ => (self.text, self.note),
+            _ => (printable(&self.text), self.note),
         };
         if !remark.is_empty() {
-            let _ = writeln!(io::stderr(), "{remark}");
+            let _ = writeln!(io::stderr(), "{}", printable(&remark));
         }
         let printed = if out.is_empty() {
             Ok(())
@@ -104,7 +105,7 @@ pub(super) fn fail(failure: &Failure, as_json: bool) -> ExitCode {
     if as_json {
         let _ = writeln!(io::stdout(), "{}", json!({ "error": reason }));
     } else {
-        let _ = writeln!(io::stderr(), "error: {reason}");
+        let _ = writeln!(io::stderr(), "error: {}", printable(reason));
     }
     ExitCode::from(code)
 }

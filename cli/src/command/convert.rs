@@ -11,6 +11,7 @@ use shared::instance::InstanceName;
 use shared::time::Zone;
 
 use super::data::{protect_standard_output, unreadable};
+use super::text::printable;
 use super::{Answer, Failure, Global};
 use crate::convert::{
     self, ConvertOptions, DateOrder, DecimalMark, IdMap, MapFile, MappedFile, Product, Sheet,
@@ -100,7 +101,11 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
     let converted = convert::convert(&files, ids, &options);
     bar.finish_and_clear();
     let shown = files.iter().map(MappedFile::shown).collect::<String>();
-    let _ = write!(io::stderr().lock(), "{shown}{}", converted.report);
+    let _ = write!(
+        io::stderr().lock(),
+        "{}",
+        printable(&format!("{shown}{}", converted.report))
+    );
     answered(&convert, converted, &files)
 }
 

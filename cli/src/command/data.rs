@@ -13,6 +13,7 @@ use operator::{Operator, UnreadableRecords, progress};
 use serde_json::json;
 use shared::instance::InstanceName;
 
+use super::text::{printable, printable_line};
 use super::{Answer, Failure, Global, interrupt};
 use operator::export::{self, Counts};
 use operator::import::{self, CancellationToken, ImportReport, Source};
@@ -143,7 +144,7 @@ fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
     if !as_json {
         let mut stderr = BufWriter::new(io::stderr().lock());
         for refused in &report.refused {
-            let _ = writeln!(stderr, "line {}: {}", refused.line, refused.reason);
+            let _ = writeln!(stderr, "line {}: {}", refused.line, printable(&refused.reason));
         }
         if report.unlisted > 0 {
             let _ = writeln!(stderr, "and {} more lines were refused", report.unlisted);
@@ -154,7 +155,8 @@ fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
             let _ = writeln!(
                 stderr,
                 "custom field of {}: {} ({lines} lines){meant}",
-                field.kind, field.name
+                field.kind,
+                printable_line(&field.name)
             );
         }
     }
@@ -208,7 +210,7 @@ pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failu
     if !global.json {
         let mut stderr = BufWriter::new(io::stderr().lock());
         for item in &unreadable.items {
-            let _ = writeln!(stderr, "left out: {item}");
+            let _ = writeln!(stderr, "left out: {}", printable(item));
         }
     }
     Ok(export_answer(output.as_deref(), &counts, &unreadable))

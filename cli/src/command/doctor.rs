@@ -7,6 +7,7 @@ use database::Database;
 use operator::{Diagnosis, Operator, OperatorError, Progress};
 use serde_json::json;
 use shared::instance::InstanceName;
+use shared::time::zone_version;
 
 use super::{Answer, Failure, Global, now};
 use operator::progress;
@@ -48,11 +49,8 @@ pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure>
         notes.push("repair them with --repair".to_owned());
     }
     notes.extend(unscrubbed(global)?);
-    Ok(if notes.is_empty() {
-        answer
-    } else {
-        answer.noting(notes.join("; "))
-    })
+    notes.push(format!("time zones are those of tzdata {}", zone_version()));
+    Ok(answer.noting(notes.join("; ")))
 }
 
 /// Says that `funil serve` could not overwrite deleted data for a long time.

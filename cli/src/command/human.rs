@@ -10,7 +10,7 @@ use tracing_subscriber::layer::{Context, Layer};
 use shared::environment::Environment;
 use shared::telemetry::REQUEST;
 
-use super::text::Colours;
+use super::text::{Colours, printable_line};
 
 /// Writes each event as one line, to `write`.
 pub struct HumanLines<W> {
@@ -26,11 +26,11 @@ struct Fields(Vec<(&'static str, String)>);
 
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.0.push((field.name(), value.to_owned()));
+        self.0.push((field.name(), printable_line(value)));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0.push((field.name(), format!("{value:?}")));
+        self.0.push((field.name(), printable_line(&format!("{value:?}"))));
     }
 }
 

@@ -30,6 +30,7 @@ use database::Database;
 use indicatif::ProgressBar;
 use shared::environment::Environment;
 use shared::store::{Location, Store};
+use shared::time::use_directory;
 
 use operator::progress;
 
@@ -247,6 +248,11 @@ pub fn main() -> ExitCode {
         Err(error) => return report_usage_error(&error, &arguments),
     };
     let json = funil.global.json;
+    // Read before any record names a zone.
+    let time_zones = variable("FUNIL_TZDATA").map(PathBuf::from);
+    if let Some(Err(error)) = time_zones.map(|directory| use_directory(&directory)) {
+        return answer::fail(&Failure::Refused(format!("FUNIL_TZDATA: {error}")), json);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use database::Sync;
 use serde_json::{Value, json};
+use shared::time::zone_version;
 
 use super::log::LogFormat;
 use super::{Answer, Failure, Global, interrupt, log, variable};
@@ -144,6 +145,7 @@ fn text(ready: &Ready) -> String {
     }
     let _ = writeln!(text, "Boards and reports are shown on {url}/panel");
     let _ = writeln!(text, "The interface is described on {url}/docs");
+    let _ = writeln!(text, "Time zones are those of tzdata {}", zone_version());
     let _ = write!(text, "listening on http://{}", ready.address);
     text
 }

@@ -1,6 +1,6 @@
 //! Telephone numbers, e-mail addresses, persons and ids of cells (C-105).
 
-use shared::phone::{self, Phone};
+use shared::phone;
 
 use super::value::is_absent;
 
@@ -9,45 +9,20 @@ use super::value::is_absent;
 /// # Errors
 /// A message, if a part is no telephone number or was rounded by a spreadsheet.
 pub fn phones(cell: &str) -> Result<Vec<String>, String> {
-    let mut found = Vec::new();
-    for part in cell
-        .split([';', '/', '|', ','])
-        .map(str::trim)
-        .filter(|part| !is_absent(part))
-    {
-        let lower = part.to_lowercase();
-        // The position of an extension.
-        let end = ["ramal", "ext", " r.", " x"]
-            .iter()
-            .filter_map(|mark| lower.find(mark))
-            .min();
-        let number = lower.get(..end.unwrap_or(lower.len())).unwrap_or(&lower);
-        if number.contains("e+") {
-            return Err(format!(
-                "{part:?} is a number that a spreadsheet has rounded; export the column as text"
-            ));
-        }
-        let phone = Phone::of(&dialled(number)).filter(|phone| phone.digits().len() >= 8);
-        let phone = phone.ok_or_else(|| format!("{part:?} is no telephone number"))?;
-        if !found.iter().any(|other| other == phone.digits()) {
-            found.push(phone.digits().to_owned());
-        }
+    if is_absent(cell) {
+        return Ok(Vec::new());
     }
-    Ok(found)
-}
-
-/// A number without the trunk prefix 0 and the two digits of a carrier after it, or with `+` in place of the prefix 00.
-fn dialled(number: &str) -> String {
-    if let Some(abroad) = number.strip_prefix("00") {
-        return format!("+{abroad}");
+    // `5,51199E+12`
+    if cell.to_lowercase().contains("e+") {
+        return Err(format!(
+            "{cell:?} is a number that a spreadsheet has rounded; export the column as text"
+        ));
     }
-    let trunk = number.strip_prefix("(0").or_else(|| number.strip_prefix('0'));
-    let Some(inland) = trunk.map(phone::digits) else {
-        return number.to_owned();
-    };
-    // Area code and number have 10 or 11 digits, so further digits begin with a carrier code.
-    let carrier = if inland.len() > 11 { 2 } else { 0 };
-    inland.get(carrier..).unwrap_or_default().to_owned()
+    let found = phone::read(cell);
+    if found.is_empty() || found.iter().any(|read| !read.phone.identifies()) {
+        return Err(format!("{cell:?} is no telephone number"));
+    }
+    Ok(found.iter().map(|read| read.phone.digits().to_owned()).collect())
 }
 
 /// The e-mail addresses of a cell.

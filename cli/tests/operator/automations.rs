@@ -238,6 +238,12 @@ fn placeholders_name_fields_of_the_instance() {
         told(&bench, &sending(2, "{contactfield=initial_password}")),
         ["line 1: actions[0].body: {contactfield=initial_password} is no field of leads"]
     );
+    assert_eq!(
+        told(&bench, &sending(2, "{contactfield=fistname} {op=etapas}")),
+        [
+            "line 1: actions[0].body: {contactfield=fistname} is no field of leads, did you mean {contactfield=firstname}?"
+        ]
+    );
 }
 
 /// C-102: placeholders may name custom fields that only a form sets, in any order of the lines.

@@ -71,7 +71,7 @@ fn invalid_lines_are_reported() {
         calendar(2, "a b", "b"),
         calendar(3, "a", "b").replace("UTC", "Mars"),
         calendar(4, "a", "b").replace(r#""name""#, r#""color":"red","name""#),
-        calendar(5, "a", "b").replace("12:00", "08:00"),
+        calendar(5, "a", "b").replace("12:00", "09:00"),
     ];
     assert_became(
         &bench,
@@ -83,7 +83,7 @@ fn invalid_lines_are_reported() {
             "line 2: keyName: must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -",
             "line 3: timezone: must be an IANA time zone such as America/Sao_Paulo",
             "line 4: color: unknown field",
-            "line 5: hours.mon[0]: must begin before it ends, unlike 09:00 to 08:00",
+            "line 5: hours.mon[0]: must begin before 24:00 and end at another time, unlike 09:00 to 09:00",
         ],
     );
     assert_links(&bench, []);

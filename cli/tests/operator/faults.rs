@@ -9,8 +9,8 @@ fn all_faults_of_a_line_are_named() {
     let bench = bench();
     let lines = [
         lead(1, r#","owner":98,"company":5,"tags":[4],"userAccess":[99]"#),
-        lead(2, r#","points":"many","archived":1,"email":5"#),
-        r#"{"kind":"user","id":"x","name":7,"emial":"a"}"#.to_owned() + "\n",
+        lead(2, r#","points":"many","archived":1,"email":true"#),
+        r#"{"kind":"user","id":"x","name":true,"emial":"a"}"#.to_owned() + "\n",
         r#"{"kind":"opportunity","id":1,"title":"","value":-1,"status":"won"}"#.to_owned() + "\n",
         r#"{"kind":"opportunity","id":2,"title":"A","crm_id":9,"crm_column":1,"user":98}"#.to_owned() + "\n",
     ];
@@ -35,7 +35,7 @@ fn all_faults_of_a_line_are_named() {
 fn the_custom_fields_that_were_found_are_listed() {
     let bench = bench();
     let funnel = r#"{"kind":"funnel","id":3,"name":"A","columns":[{"id":31,"name":"B"}]}"#;
-    let opportunity = r#"{"kind":"opportunity","id":1,"title":"A","crm_id":3,"crm_column":31,"user":7,"fields":{"Origem":"x"}}"#;
+    let opportunity = r#"{"kind":"opportunity","id":1,"title":"A","crm_id":3,"crm_column":31,"user":7,"fields":{"Ori\u202egem":"x"}}"#;
     let lines = [
         lead(1, r#","fistname":"Ana","cpf":"1""#),
         lead(2, r#","cpf":"2""#),
@@ -49,10 +49,11 @@ fn the_custom_fields_that_were_found_are_listed() {
         json!([
             { "kind": "lead", "name": "cpf", "lines": 3 },
             { "kind": "lead", "name": "fistname", "lines": 1, "didYouMean": "firstname" },
-            { "kind": "opportunity", "name": "Origem", "lines": 1 },
+            { "kind": "opportunity", "name": "Ori\u{202e}gem", "lines": 1 },
         ])
     );
     let told = bench.funil_reading("import --instance acme -", lines.as_bytes());
+    // For people without the direction mark, which could change what a terminal shows.
     let expected = "line 3: owner: user 99 does not exist\ncustom field of lead: cpf (3 lines)\n\
                     custom field of lead: fistname (1 lines); did you mean firstname?\n\
                     custom field of opportunity: Origem (1 lines)\nmend the refused lines and import the file again\n";

@@ -7,8 +7,9 @@ use operator::kinds::{Calendars, Calls, Events, Leads, Meetings, Users};
 use operator::{OperatorError, Outcome};
 use serde_json::{Value, json};
 use shared::calendar::Calendar;
-use shared::call::{Call, CallStatus, CallType, EventName};
+use shared::call::{Call, CallStatus, CallType};
 use shared::credential::CredentialKind;
+use shared::event::EventName;
 use shared::ids::{CallId, EventId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
@@ -202,7 +203,7 @@ async fn one_call_twice_has_one_event() {
     let event = |id: u64| call(5, Some(2), 2).event(EventId::new(id).unwrap()).unwrap();
     assert_eq!(event(20).name, EventName::CallOutgoing);
     let outcomes = operator
-        .import::<Events>(&[event(20), event(21)], false)
+        .import::<Events>(&[event(20).into(), event(21).into()], false)
         .await
         .unwrap();
     assert_eq!(outcomes, [WRITTEN, WRITTEN]);

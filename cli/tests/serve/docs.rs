@@ -37,7 +37,10 @@ fn the_document_names_its_own_address() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &["--empty"]);
     let (head, body) = fetch(&running.url, "/openapi.yaml");
-    assert!(head.contains("\r\ncontent-type: application/yaml\r\n"), "{head}");
+    assert!(
+        head.contains("\r\ncontent-type: application/yaml; charset=utf-8\r\n"),
+        "{head}"
+    );
     assert!(head.contains("\r\naccess-control-allow-origin: *\r\n"), "{head}");
     let expected = documents::TEXT.replace("http://127.0.0.1:3000", "/");
     assert_eq!(String::from_utf8(body).unwrap(), expected);

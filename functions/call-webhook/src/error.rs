@@ -33,7 +33,7 @@ impl IntoResponse for CallError {
                 invalid("", "required", "must have required property 'i'")
             }
             Self::Request(RequestError::IdempotencyKey(error)) => invalid("", "header", &error.to_string()),
-            Self::Request(RequestError::NotJson(_)) => invalid("", "parse", "must be JSON"),
+            Self::Request(RequestError::NotJson(error)) => invalid("", "parse", &error.to_string()),
             Self::Request(error) => match Problem::from(error) {
                 // An item would be larger than DynamoDB's limit (C-89).
                 Problem::Invalid(details) => invalid("", "size", details.trim_start_matches("body: ")),

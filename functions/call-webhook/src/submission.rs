@@ -1,24 +1,29 @@
-//! A submission: fields in the query and in the body (C-101), with the limits of C-54.
+//! A submission: fields in the query and in the body (C-101). The middleware has read a multipart body as a form-encoded
+//! one.
 //!
 //! A body that begins with `{` is JSON with any content type, because browsers send JSON and forms as `text/plain`,
 //! which needs no preflight, and command-line clients send JSON as form-encoded.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use shared::auth::claimed_form;
 use shared::calendar::LinkName;
 use shared::form::{Form, Submitted, Target, TokenHash};
-use shared::http::{InvalidField, RawRequest, RequestError, decoded, parse_object};
-use shared::json::{MUST_BE_TEXT, inexact};
+use shared::http::{
+    FilesIgnored, InvalidField, RawRequest, RequestError, decoded, parse_object, without_index,
+};
+use shared::input::{person_text, person_value};
 use shared::store::{IdempotencyKey, Reader};
 use shared::text::{cut, fits};
 
-/// Maximum number of fields, of characters of a name, and of bytes of all names and values.
-const MAX_KEYS: usize = 50;
+/// Maximum characters of a name, and of bytes of all names and values.
 const MAX_NAME: usize = 64;
-const MAX_BYTES: usize = 16 * 1024;
-/// Maximum characters of a text. Names and the e-mail address of the lead have at most `MAX_LEAD_NAME` characters, its
-/// other fields at most `MAX_LEAD_FIELD` bytes.
-const MAX_TEXT: usize = 1000;
+const MAX_BYTES: usize = 64 * 1024;
+/// Maximum characters of a custom field, and of a `utm_*` parameter, which is cut. Names and the e-mail address of the
+/// lead have at most `MAX_LEAD_NAME` characters, its other fields at most `MAX_LEAD_FIELD` bytes.
+const MAX_TEXT: usize = 10_000;
+const MAX_UTM: usize = 255;
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;
 const MAX_LEAD_FIELD: usize = 1000;
@@ -29,9 +34,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// A submission as it was sent.
 #[derive(Debug)]
 pub struct Submission {
-    /// The fields by name; those of the body replace those of the query.
+    /// The fields by name; those of the body replace those of the query. A list has the values of a repeated name.
     fields: Map<String, Value>,
     key: Option<String>,
+    /// The files of its body, which are dropped.
+    pub files_ignored: FilesIgnored,
     /// Name and token of the form.
     form: Option<(LinkName, TokenHash)>,
 }
@@ -39,23 +46,28 @@ pub struct Submission {
 impl Submission {
     /// Reads the query and the body.
     pub fn read(request: &RawRequest) -> Result<Self, RequestError> {
-        let mut fields = grouped(request.params.iter());
+        let query = request.params.iter();
+        let query = query.map(|(name, value)| (name.to_owned(), Value::from(value)));
+        let mut fields = grouped(query);
         fields.retain(|name, _| !RESERVED.contains(&name.as_str()));
         fields.extend(body(request)?);
         let length = |(name, value): (&String, &Value)| {
             name.len() + value.as_str().map_or_else(|| value.to_string().len(), str::len)
         };
-        if fields.len() > MAX_KEYS {
-            return Err(InvalidField::new("body", "must have at most 50 fields").into());
-        }
         if fields.iter().map(length).sum::<usize>() > MAX_BYTES {
-            return Err(InvalidField::new("body", "must have at most 16 KB in all fields").into());
+            return Err(InvalidField::new("body", "must have at most 64 KB in all fields").into());
         }
         Ok(Self {
             fields,
             key: request.idempotency_key()?.map(str::to_owned),
+            files_ignored: request.files_ignored,
             form: claimed_form(request),
         })
+    }
+
+    /// Whether it has an `Idempotency-Key`.
+    pub fn has_key(&self) -> bool {
+        self.key.is_some()
     }
 
     /// The form as this process last saw it.
@@ -64,57 +76,76 @@ impl Submission {
         reader.hinted_form(name, token)
     }
 
-    /// The claim of the `Idempotency-Key`, in the scope of the form.
-    pub fn claim(&self, form: &Form) -> Option<IdempotencyKey> {
-        let fields = Value::Object(self.fields.clone()).to_string();
-        let endpoint = "POST /api/hook/{name}";
-        let key = self.key.as_ref()?;
-        Some(IdempotencyKey::new(
-            endpoint,
-            &form.id.to_string(),
-            key,
-            fields.as_bytes(),
-        ))
+    /// The claims that equal submissions of a form share: of its `Idempotency-Key`, if it has one, and of its content, if
+    /// that tells who sent it (C-101).
+    pub fn claims(&self, form: &Form, submitted: &Submitted) -> Vec<IdempotencyKey> {
+        let form = form.id.to_string();
+        let of_key = self.key.as_ref().map(|key| {
+            let fields = Value::Object(self.fields.clone()).to_string();
+            IdempotencyKey::new("POST /api/hook/{name}", &form, key, fields.as_bytes())
+        });
+        let content = submitted.content_of_person();
+        let of_content = content.map(|content| IdempotencyKey::new("form", &form, &content, b""));
+        of_key.into_iter().chain(of_content).collect()
     }
 
-    /// The values that reach the lead. Fields that the form does not accept are ignored, and blank ones are absent.
+    /// The values that a form accepts, without blank ones.
     pub fn accepted(&self, form: &Form) -> Result<Submitted, InvalidField> {
         let mut accepted = Submitted::default();
+        let mut known = BTreeSet::new();
         for field in form.accepted() {
-            let value = self.fields.get(&field.name).filter(|value| !is_blank(value));
-            let Some((value, target)) = value.zip(field.target()) else {
+            let value = self.fields.get(&field.name);
+            let read = value
+                .zip(field.target())
+                .map(|(value, target)| read_field(&field.name, &target, value).map(|value| (value, target)))
+                .transpose()?
+                .filter(|(value, _)| !value.is_null());
+            known.insert(field.name.clone());
+            let Some((value, target)) = read else {
                 if field.required {
                     return Err(InvalidField::new(field.name, "is required"));
                 }
                 continue;
             };
+            accepted.values.insert(field.name.clone(), value.clone());
             match target {
                 Target::Field(name) => {
-                    let text = Value::from(lead_text(&field.name, &name, value)?);
                     // Only `whatsapp` and `chatapp` are names of one field.
-                    if accepted.fields.get(&name).is_some_and(|other| *other != text) {
+                    if accepted.fields.get(&name).is_some_and(|other| *other != value) {
                         return Err(InvalidField::new(field.name, "must be the same as chatapp"));
                     }
-                    accepted.fields.insert(name, text);
+                    accepted.fields.insert(name, value);
                 }
                 Target::Custom(alias) => {
-                    validate_text(&field.name, value)?;
-                    accepted.custom.insert(alias, value.clone());
+                    accepted.custom.insert(alias, value);
                 }
             }
         }
-        for (name, value) in self.fields.iter().filter(|(name, _)| name.starts_with("utm_")) {
-            validate_text(name, value)?;
-            if !is_blank(value) {
-                accepted.utm.insert(name.clone(), value.clone());
-            }
-        }
+        let (utm, others): (Vec<_>, Vec<_>) = self
+            .fields
+            .iter()
+            .partition(|(name, _)| name.starts_with("utm_") && fits(name, MAX_NAME));
+        accepted.utm = read_utm(utm)?;
+        let ignored = others.into_iter().filter(|(name, _)| !known.contains(*name));
+        accepted.ignored = u32::try_from(ignored.count()).unwrap_or(u32::MAX);
         if !accepted.is_named() {
             let rule = "must have a firstname, lastname, email, phone, mobile or chatapp";
             return Err(InvalidField::new("body", rule));
         }
         Ok(accepted)
     }
+}
+
+fn read_utm(fields: Vec<(&String, &Value)>) -> Result<Map<String, Value>, InvalidField> {
+    let mut utm = Map::new();
+    for (name, value) in fields {
+        match person_value(value.clone()).map_err(|rule| invalid(name, rule))? {
+            Value::Null => None,
+            Value::String(text) => utm.insert(name.clone(), cut(&text, MAX_UTM).into()),
+            value => utm.insert(name.clone(), value),
+        };
+    }
+    Ok(utm)
 }
 
 /// The fields of a body: JSON or form-encoded, empty if the body is. See the head of this file.
@@ -129,65 +160,56 @@ fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
     if text.is_empty() {
         return Ok(Map::new());
     }
-    if media_type.starts_with("multipart/") {
-        let rule = "must be JSON or application/x-www-form-urlencoded";
-        return Err(InvalidField::new("body", rule).into());
-    }
     if text.starts_with(b"{") || media_type.starts_with("application/json") {
-        return parse_object(bytes);
+        return Ok(grouped(parse_object(bytes)?.into_iter()));
     }
-    Ok(grouped(decoded(text).into_iter()))
+    let pairs = decoded(text).into_iter();
+    Ok(grouped(pairs.map(|(name, value)| (name, value.into()))))
 }
 
-/// Groups pairs by name. Joins the values of a repeated name, for example those of checkboxes.
-fn grouped<T: Into<String>>(pairs: impl Iterator<Item = (T, T)>) -> Map<String, Value> {
-    let mut fields = Map::new();
+/// Groups pairs by name. A repeated name has a list of its values.
+fn grouped(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
+    let mut fields: Map<String, Value> = Map::new();
     for (name, value) in pairs {
-        let (name, value): (String, String) = (name.into(), value.into());
-        match fields.get_mut(&name) {
-            Some(Value::String(text)) => {
-                text.push_str(", ");
-                text.push_str(&value);
-            }
-            _ => {
-                fields.insert(name, value.into());
-            }
-        }
+        let name = without_index(name);
+        let Some(former) = fields.get_mut(&name) else {
+            fields.insert(name, value);
+            continue;
+        };
+        let listed = |value| match value {
+            Value::Array(values) => values,
+            value => vec![value],
+        };
+        let mut values = listed(former.take());
+        values.extend(listed(value));
+        *former = Value::Array(values);
     }
     fields
 }
 
-fn is_blank(value: &Value) -> bool {
-    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
-}
-
-/// The text of a fixed field of the lead, whose name in the submission is `name`. A number, such as a telephone
-/// number, is converted to text.
-fn lead_text(name: &str, field: &str, value: &Value) -> Result<String, InvalidField> {
-    let invalid = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
-    let text = match value {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        _ => return invalid("must be text"),
+/// The value of a field whose name in the submission is `name`; null if it is blank.
+fn read_field(name: &str, target: &Target, value: &Value) -> Result<Value, InvalidField> {
+    let invalid = |rule| invalid(name, rule);
+    let Target::Field(field) = target else {
+        return match person_value(value.clone()).map_err(invalid)? {
+            Value::String(text) if !fits(&text, MAX_TEXT) => {
+                Err(invalid("must have at most 10000 characters"))
+            }
+            value => Ok(value),
+        };
     };
-    let is_name = NAMES.contains(&field);
-    if is_name && !fits(&text, MAX_LEAD_NAME) {
-        return invalid("must have at most 255 characters");
+    let text = person_text(value).map_err(invalid)?;
+    let is_name = NAMES.contains(&field.as_str());
+    match &text {
+        Some(text) if is_name && !fits(text, MAX_LEAD_NAME) => {
+            Err(invalid("must have at most 255 characters"))
+        }
+        Some(text) if !is_name && text.len() > MAX_LEAD_FIELD => Err(invalid("must have at most 1000 bytes")),
+        _ => Ok(text.into()),
     }
-    if !is_name && text.len() > MAX_LEAD_FIELD {
-        return invalid("must have at most 1000 bytes");
-    }
-    Ok(text)
 }
 
-/// Checks the name and the value of a custom field or `utm_*` parameter.
-fn validate_text(name: &str, value: &Value) -> Result<(), InvalidField> {
-    let invalid = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
-    match value {
-        _ if !fits(name, MAX_NAME) => invalid("must have a name of at most 64 characters"),
-        Value::String(text) if !fits(text, MAX_TEXT) => invalid("must have at most 1000 characters"),
-        Value::Object(_) if inexact(value).is_some() => invalid(MUST_BE_TEXT),
-        Value::Array(_) | Value::Object(_) => invalid("must be text, a number, true, false or null"),
-        _ => Ok(()),
-    }
+/// The name may be the caller's, so it is cut.
+fn invalid(name: &str, rule: &'static str) -> InvalidField {
+    InvalidField::new(cut(name, MAX_NAME).to_owned(), rule)
 }

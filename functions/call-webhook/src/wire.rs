@@ -5,9 +5,9 @@ use shared::http::parse_json_doubles;
 use shared::http::query::json_schema::CALL_WEBHOOK;
 use shared::ids::{LeadId, UserId};
 use shared::integer::whole;
-use shared::phone::{self, Phone};
+use shared::phone;
 use shared::store::{CallParty, IdempotencyKey, NewCall};
-use shared::text::cut;
+use shared::text::{clean, cut};
 
 use crate::error::CallError;
 
@@ -25,17 +25,20 @@ pub fn read(key: Option<&str>, bytes: &[u8]) -> Result<NewCall, CallError> {
         .map_err(|violation| CallError::Schema(Box::new(violation)))?;
     // The schema guarantees the required fields.
     let data = &body["data"];
-    let text = |name: &str, limit| data[name].as_str().map(|text| cut(text, limit).to_owned());
+    let text = |name: &str, limit| {
+        let text = data[name].as_str().and_then(clean);
+        text.map(|text| cut(text, limit).to_owned())
+    };
     let written = data["leadPhone"].as_str().unwrap_or_default();
-    let (phone, number) = (Phone::of(written), phone::digits(written));
-    let number = cut(&number, MAX_DIGITS).to_owned();
-    let line = phone.as_ref().map_or(number.as_str(), Phone::digits);
+    let phones = phone::identifying(written);
+    let number = cut(&phone::digits(written), MAX_DIGITS).to_owned();
+    let line = phones.first().map_or(number.as_str(), |read| read.phone.digits());
     Ok(NewCall {
         claim: key.map(|key| IdempotencyKey::new("POST /voip/webhook", line, key, bytes)),
         user: whole(&data["user"]).and_then(UserId::new),
         party: match data.get("lead") {
             Some(lead) => CallParty::Lead(whole(lead).and_then(LeadId::new)),
-            None => CallParty::Phone(phone),
+            None => CallParty::Phone(phones),
         },
         number,
         kind: match data["type"].as_str() {
@@ -118,11 +121,14 @@ mod tests {
     fn a_number_keeps_its_digits() {
         assert_eq!(read(&json!({})).number, "5511987001122");
         let none = read(&json!({ "leadPhone": "anonymous" }));
-        assert_eq!((none.number.as_str(), none.party), ("", CallParty::Phone(None)));
+        assert_eq!(
+            (none.number.as_str(), none.party),
+            ("", CallParty::Phone(Vec::new()))
+        );
         let endless = read(&json!({ "leadPhone": "9".repeat(5000) }));
         assert_eq!(
             (endless.number.len(), endless.party),
-            (MAX_DIGITS, CallParty::Phone(None))
+            (MAX_DIGITS, CallParty::Phone(Vec::new()))
         );
     }
 }

@@ -5,11 +5,12 @@
 //! are outside the interface and need no credentials. `funil serve` has the same routes.
 
 use axum::Router;
+use axum::http::HeaderMap;
 use axum::middleware::from_fn;
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use serde_json::json;
-use shared::http::gzipped;
+use shared::http::{accepts_gzip, gunzip, gzipped};
 use shared::release::release;
 
 /// The text of `openapi.yaml`.
@@ -42,7 +43,7 @@ pub fn routes() -> Router {
     // Viewers in browsers may read the document from any origin.
     let text = (
         [
-            ("content-type", "application/yaml"),
+            ("content-type", "application/yaml; charset=utf-8"),
             ("access-control-allow-origin", "*"),
             ("x-content-type-options", "nosniff"),
         ],
@@ -60,30 +61,41 @@ pub fn routes() -> Router {
         .route(health, get(async || healthy()))
 }
 
-/// A file of the page, with its headers.
-fn file(media_type: &'static str, body: impl IntoResponse + Clone + Send + Sync + 'static) -> MethodRouter {
-    let headers = [
+/// The headers of a file of the page.
+fn headers_of(media_type: &'static str) -> [(&'static str, &'static str); 6] {
+    [
         ("content-type", media_type),
         ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
-    ];
-    get((headers, body))
+    ]
 }
 
-/// A compressed file of Swagger UI, which a browser loads once a day.
-fn packed(media_type: &'static str, gzip: &'static [u8]) -> MethodRouter {
-    let headers = [("content-encoding", "gzip"), ("cache-control", "max-age=86400")];
-    file(media_type, (headers, gzip))
+/// A file of the page.
+fn file(media_type: &'static str, text: &'static str) -> MethodRouter {
+    get((headers_of(media_type), text))
+}
+
+/// A file of Swagger UI, which the program holds compressed, and which a browser loads once a day.
+fn packed(media_type: &'static str, compressed: &'static [u8]) -> MethodRouter {
+    let kept = [("cache-control", "max-age=86400"), ("vary", "accept-encoding")];
+    get(async move |request: HeaderMap| {
+        let body = if accepts_gzip(&request) {
+            ([("content-encoding", "gzip")], compressed).into_response()
+        } else {
+            gunzip(compressed).into_response()
+        };
+        (headers_of(media_type), kept, body)
+    })
 }
 
 /// Returns the release, which shows that the service is reachable. Does not read the table, because strangers could
 /// then cause cost.
 fn healthy() -> impl IntoResponse {
     let headers = [
-        ("content-type", "application/json"),
+        ("content-type", "application/json; charset=utf-8"),
         ("access-control-allow-origin", "*"),
         ("cache-control", "no-store"),
         ("x-content-type-options", "nosniff"),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::http::{InvalidField, JsonObject, RawRequest, RequestError};
 use shared::ids::TagId;
+use shared::input;
 use shared::integer::whole_or_text;
 use shared::store::{LeadRequest, LeadSearch, Reader, StoreError};
 
@@ -25,6 +26,7 @@ impl Prefetch for ListAdvanced {
         // Every field is optional, and so is the body.
         let body: &[u8] = if body.is_empty() { b"{}" } else { body };
         let body = JsonObject::parse(body)?.without_nulls();
+        let body = body.without_blanks(&["tag", "showArchived", "page", "limit"]);
         let query = body.optional("query", text)?;
         let view = View::of(query.as_deref(), params.flag("allFields")?, &MANY)?;
         let tag = body.optional("tag", |id| {
@@ -62,7 +64,7 @@ fn text(value: &Value) -> Result<String, &'static str> {
 }
 
 fn flag(value: &Value) -> Result<bool, &'static str> {
-    value.as_bool().ok_or("must be true or false")
+    input::flag(value).ok_or("must be true or false")
 }
 
 fn number(value: &Value) -> Result<u64, &'static str> {

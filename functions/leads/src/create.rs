@@ -7,7 +7,7 @@ use shared::auth::{AnyUser, Authorized, EditLeads, KeyAndToken, Permission as _,
 use shared::http::{Idempotent, InvalidField, RawRequest, RequestError, parse_object, replayed};
 use shared::ids::LeadId;
 use shared::lead::Lead;
-use shared::lead_edit::LeadPatch;
+use shared::lead_edit::{LeadPatch, split_name};
 use shared::store::{
     Claimed, CreatedLead, IdempotencyKey, Identity, LeadRecord, PrefetchedLead, Reader, StoreError, UniqueBy,
 };
@@ -34,17 +34,19 @@ impl Prefetch for CreateLead {
 
     fn parse(request: &RawRequest) -> Result<Self, CreateError> {
         let key = request.idempotency_key()?;
-        let patch = LeadPatch::read(parse_object(&request.body)?).map_err(invalid)?;
-        let unique_text = request.params.one("unique")?.unwrap_or_default();
+        let mut fields = parse_object(&request.body)?;
+        split_name(&mut fields);
+        let patch = LeadPatch::read(fields).map_err(invalid)?;
+        let unique_text = request.params.all("unique").collect::<Vec<_>>().join(",");
         let content = || [unique_text.as_bytes(), b" ", &request.body].concat();
         let key = key.map(|key| (key.to_owned(), content()));
-        let unique = unique(unique_text)?;
+        let unique = unique(&unique_text)?;
         Ok(Self { patch, unique, key })
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
         let claim = self.claim(reader);
-        let identity = Identity::of(self.patch.numbers(), self.patch.email(), self.unique);
+        let identity = Identity::of(self.patch.number_texts(), self.patch.email(), self.unique);
         tokio::try_join!(
             reader.begin_lead(identity, claim),
             NamedRecords::read(reader, &self.patch)
@@ -116,7 +118,7 @@ async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> R
 }
 
 /// The response to a repeated request, built again from the lead that the first request created or found. Returns
-/// `None` for a new request. The user must have created the lead or be able to read it (C-10).
+/// `None` for a new request. The user must be able to read the lead (C-10).
 async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, CreateError> {
     let Some(id) = replayed(claimed)? else {
         return Ok(None);
@@ -127,10 +129,7 @@ async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, Cre
         None => None,
     };
     let lead = lead.map(|lead| LeadRecord::from(lead).value.lead);
-    let viewer = &scope.viewer;
-    let may_see = |lead: &Lead| {
-        lead.created_by == Some(viewer.user().get()) || viewer.sees_lead(lead.owner, &lead.lists())
-    };
+    let may_see = |lead: &Lead| scope.viewer.sees_lead(lead.owner, &lead.lists());
     let lead = lead.filter(may_see).ok_or(RequestError::NotFound)?;
     let answer = Idempotent::Replayed(shown(lead, scope));
     Ok(Some(match claimed {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use shared::auth::Scope;
 use shared::http::{InvalidField, required};
 use shared::ids::LeadId;
-use shared::integer::whole;
+use shared::integer::whole_or_text;
 use shared::lead_edit::{LeadEditContext, LeadPatch, LeadReferences};
 use shared::store::{NamedCompany, Names, Reader, StoreError};
 
@@ -13,7 +13,7 @@ const MAX_IDS: usize = 120;
 
 /// An id of a lead.
 pub fn lead_id(value: &Value) -> Option<LeadId> {
-    whole(value).and_then(LeadId::new)
+    whole_or_text(value).and_then(LeadId::new)
 }
 
 /// The distinct ids in the list `name`.

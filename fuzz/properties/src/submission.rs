@@ -45,15 +45,16 @@ pub fn submission(data: &[u8]) {
     }
     assert!(sent.contains_key("nome"), "what is required is there");
     for (name, value) in read.custom.iter().chain(&read.utm) {
-        let short = value.as_str().is_none_or(|text| text.chars().count() <= 1000);
+        let short = value.as_str().is_none_or(|text| text.chars().count() <= 10_000);
         assert!(short && !value.is_null() && !value.is_array(), "{name}: {value}");
         assert!(name == "cargo" || name.starts_with("utm_"), "{name}");
         sent.insert(name.clone(), value.clone());
     }
     assert_eq!(sent.len(), read.fields.len() + read.custom.len() + read.utm.len());
     let again = Value::Object(sent).to_string();
+    let kept = shared::form::Submitted { ignored: 0, ..read };
     assert_eq!(
-        call_webhook::fuzzing::submitted("", again.as_bytes(), form).as_ref(),
-        Ok(&read)
+        call_webhook::fuzzing::submitted("", again.as_bytes(), form),
+        Ok(kept)
     );
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::{CallEvent, EventName};
 use crate::ids::{CallId, EventId, LeadId, UserId};
 use crate::time::Timestamp;
 
@@ -77,47 +78,6 @@ impl Call {
             ..self
         }
     }
-}
-
-/// The name of a timeline event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EventName {
-    /// The lead called.
-    #[serde(rename = "voip.call_incoming")]
-    CallIncoming,
-    /// The lead was called.
-    #[serde(rename = "voip.call_outgoing")]
-    CallOutgoing,
-}
-
-/// An event on a lead's timeline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CallEvent {
-    /// The event's id.
-    pub id: EventId,
-    /// The lead.
-    pub lead: LeadId,
-    /// Name of the event.
-    pub name: EventName,
-    /// The user who made or took the call.
-    pub operator: UserId,
-    /// Digits of the number.
-    #[serde(default)]
-    pub phone: Option<String>,
-    /// Whether it was answered.
-    pub status: CallStatus,
-    /// Duration in seconds.
-    pub duration: u64,
-    /// The provider's id of the call.
-    #[serde(default)]
-    pub call_id: Option<String>,
-    /// The telephony provider.
-    pub service: String,
-    /// The call.
-    pub call: CallId,
-    /// Time of the event.
-    pub create_date: Timestamp,
 }
 
 impl Call {

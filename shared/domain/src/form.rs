@@ -1,6 +1,6 @@
 //! Forms of web pages. A submission creates a lead from its fields (C-101).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,14 +8,18 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::calendar::LinkName;
-use crate::ids::{ColumnId, FormId, FunnelId, LeadId, TagId, UserId};
+use crate::event::{FormEvent, FormEventName, FormName};
+use crate::ids::{ColumnId, EventId, FormId, FunnelId, LeadId, TagId, UserId};
 use crate::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
 use crate::lead_edit::is_storable;
 use crate::meeting::NewContact;
 use crate::money::Cents;
+use crate::phone::identifying;
 use crate::text::{fits, hex};
 use crate::time::Timestamp;
 
+/// The fixed fields with numbers.
+const NUMBERS: [&str; 3] = ["phone", "mobile", "chatapp"];
 /// Maximum number of fields, and maximum number of tags.
 const MAX_LISTED: usize = 50;
 /// Maximum length of a field's name in characters.
@@ -267,6 +271,10 @@ impl Form {
 /// The values of a submission that reach the lead. Blank ones are left out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submitted {
+    /// All values by the names of the form's fields.
+    pub values: Map<String, Value>,
+    /// The number of names that the form does not define.
+    pub ignored: u32,
     /// Fixed text fields.
     pub fields: Map<String, Value>,
     /// Custom fields by alias.
@@ -289,6 +297,46 @@ impl Submitted {
         self.fields.get(name)?.as_str()
     }
 
+    /// The texts with numbers.
+    pub fn number_texts(&self) -> impl Iterator<Item = &str> {
+        NUMBERS.into_iter().filter_map(|name| self.text(name))
+    }
+
+    /// All values in one order, if an e-mail address or a number tells who sent them. Equal submissions of one person
+    /// have the same text (C-101).
+    #[must_use]
+    pub fn content_of_person(&self) -> Option<String> {
+        let is_known =
+            self.text("email").is_some() || self.number_texts().any(|text| !identifying(text).is_empty());
+        let values: BTreeMap<_, _> = self.values.iter().collect();
+        is_known.then(|| serde_json::json!(values).to_string())
+    }
+
+    /// The event of this submission on the timeline of a lead.
+    #[must_use]
+    pub fn event(&self, form: &Form, id: EventId, lead: LeadId, now: Timestamp) -> FormEvent {
+        FormEvent {
+            id,
+            lead,
+            name: FormEventName::Received,
+            form: FormName {
+                id: form.id,
+                name: form.name.clone(),
+            },
+            values: self.values.clone(),
+            utm: self.utm.clone(),
+            create_date: now,
+        }
+    }
+
+    /// Without these fixed fields.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let mut rest = self.clone();
+        rest.fields.retain(|name, _| !names.contains(&name.as_str()));
+        rest
+    }
+
     /// The lead that it creates.
     #[must_use]
     pub fn lead(&self, form: &Form, id: LeadId, now: Timestamp) -> Lead {
@@ -300,8 +348,8 @@ impl Submitted {
         self.complete(form, &lead)
     }
 
-    /// Fills the absent fields of an existing lead from the submission. Present values are kept. A lead that would be
-    /// too large is returned unchanged.
+    /// Fills the absent fields of a lead from the submission. Present values are kept. A lead that would be too large is
+    /// returned unchanged.
     #[must_use]
     pub fn complete(&self, form: &Form, lead: &Lead) -> Lead {
         let mut completed = self.with_fixed_fields(lead);

@@ -1,5 +1,6 @@
 //! JSON as sent by callers. `serde_json` rejects numbers beyond the range of doubles and rounds large numbers. This
-//! module replaces such a number by a marker value that no reader accepts as a number.
+//! module replaces such a number by a marker value that no reader accepts as a number. `serde_json` also rejects half a
+//! surrogate pair, which this module reads as U+FFFD, as JavaScript shows it (C-70).
 
 use std::borrow::Cow;
 
@@ -26,8 +27,8 @@ pub fn default_true() -> bool {
 /// # Errors
 /// Errors of `serde_json`.
 pub fn parse_doubles(text: &[u8]) -> serde_json::Result<Value> {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    serde_json::from_slice(text).or_else(|error| match replace_numbers(text, is_beyond_doubles) {
+    let text = replace_lone_surrogates(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
+    serde_json::from_slice(&text).or_else(|error| match replace_numbers(&text, is_beyond_doubles) {
         Cow::Owned(replaced) => serde_json::from_slice(&replaced),
         // Nothing was replaced, so the text is invalid for another reason.
         Cow::Borrowed(_) => Err(error),
@@ -40,8 +41,8 @@ pub fn parse_doubles(text: &[u8]) -> serde_json::Result<Value> {
 /// # Errors
 /// Errors of `serde_json`.
 pub fn parse(text: &[u8]) -> serde_json::Result<Value> {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    serde_json::from_slice(&replace_numbers(text, |literal| {
+    let text = replace_lone_surrogates(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
+    serde_json::from_slice(&replace_numbers(&text, |literal| {
         is_rounded(literal) || is_beyond_doubles(literal)
     }))
 }
@@ -111,6 +112,36 @@ fn replace_numbers(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u
     }
     replaced.extend_from_slice(&text[copied..]);
     Cow::Owned(replaced)
+}
+
+/// Replaces each escape of half a surrogate pair, such as `\ud83d` without `\ude00` after it, by one of U+FFFD. Escapes
+/// stand only in strings, so the text need not be valid JSON.
+fn replace_lone_surrogates(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut replaced = Cow::Borrowed(text);
+    let mut at = 0;
+    while let Some(escape) = text[at..].iter().position(|byte| *byte == b'\\') {
+        at += escape;
+        let length = match (unit(text, at), unit(text, at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                replaced.to_mut()[at..at + 6].copy_from_slice(br"\ufffd");
+                6
+            }
+            // An escaped character, which may be a backslash.
+            _ => 2,
+        };
+        at = (at + length).min(text.len());
+    }
+    replaced
+}
+
+/// The code unit of the escape `\uXXXX` at a position.
+fn unit(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix(br"\u")?;
+    let digits = std::str::from_utf8(digits).ok()?;
+    // `from_str_radix` accepts a sign.
+    let is_hexadecimal = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u16::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal)
 }
 
 /// Length of a string with its quotes, in bytes. Returns the length of the whole text if the string is not terminated.
@@ -245,6 +276,38 @@ mod tests {
             );
         }
         assert!(parse(b"[\"\xFF\"]").is_err());
+    }
+
+    /// C-70. What cutting a text at an emoji leaves.
+    #[test]
+    fn half_a_surrogate_pair_is_a_replacement_character() {
+        for (escaped, read) in [
+            (r"a\ud83d", "a\u{fffd}"),
+            (r"\uDE00b", "\u{fffd}b"),
+            (r"\ud83d\ude00", "😀"),
+            (r"\uD83D\uD83D\uDE00", "\u{fffd}😀"),
+            (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
+            (r"\ud83dx\ude00", "\u{fffd}x\u{fffd}"),
+            (r"\\ud83d", r"\ud83d"),
+            (r"\\\ud83d", "\\\u{fffd}"),
+            (r"\ud83d\n", "\u{fffd}\n"),
+            (r"\u00e9", "é"),
+        ] {
+            for parse in [parse, parse_doubles] {
+                let text = format!(r#"{{"{escaped}":["{escaped}"]}}"#);
+                assert_eq!(
+                    parse(text.as_bytes()).unwrap(),
+                    json!({ read: [read] }),
+                    "{escaped}"
+                );
+            }
+        }
+        for bad in [r#""\ud83"#, r#""\ud83g""#, r#""\u+83d""#, r#""\ud83d"#, r#""\"#] {
+            assert!(
+                parse(bad.as_bytes()).is_err() && parse_doubles(bad.as_bytes()).is_err(),
+                "{bad}"
+            );
+        }
     }
 
     /// PowerShell and .NET write a byte order mark.

@@ -5,11 +5,18 @@ mod view;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
+use crate::phone::{self, Phone, ReadPhone};
+use crate::text::is_invisible;
 use crate::time::Timestamp;
 use crate::visibility::AccessLists;
 
 pub use view::LeadView;
+
+/// Maximum numbers of a lead. Each has two items of its own.
+const MAX_PHONES: usize = 6;
 
 /// Restrictions of one channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -229,12 +236,28 @@ impl Lead {
         present.join(" ")
     }
 
-    /// The numbers that identify the lead as caller, all of equal rank (C-72).
-    pub fn numbers(&self) -> impl Iterator<Item = &str> {
+    /// The texts with its telephone numbers, all of equal rank (C-72).
+    pub fn number_texts(&self) -> impl Iterator<Item = &str> {
         [&self.phone, &self.mobile, &self.chatapp]
             .into_iter()
             .flatten()
             .map(String::as_str)
+    }
+
+    /// Its distinct telephone numbers, at most [`MAX_PHONES`]: the first of each field, then the others (C-108).
+    #[must_use]
+    pub fn phones(&self) -> Vec<Phone> {
+        let read: Vec<_> = self.number_texts().map(phone::read).collect();
+        let firsts = read.iter().flat_map(|numbers| numbers.iter().take(1));
+        let others = read.iter().flat_map(|numbers| numbers.iter().skip(1));
+        let mut phones: Vec<Phone> = Vec::new();
+        for ReadPhone { phone, .. } in firsts.chain(others) {
+            let is_new = !phones.iter().any(|other| other.digits() == phone.digits());
+            if is_new && phones.len() < MAX_PHONES {
+                phones.push(phone.clone());
+            }
+        }
+        phones
     }
 
     /// The lead's access lists.
@@ -259,11 +282,14 @@ impl Lead {
     }
 }
 
-/// The form in which e-mail addresses are compared, without regard to case (C-92); `None` for a blank one.
+/// The form in which e-mail addresses are compared: without case, in NFC and without invisible characters (C-108).
+/// `None` for a blank one.
 #[must_use]
 pub fn same_email(email: &str) -> Option<String> {
-    let email = email.trim();
-    (!email.is_empty()).then(|| email.to_lowercase())
+    let visible = email.chars().filter(|c| !is_invisible(*c));
+    let same: String = visible.nfc().flat_map(char::to_lowercase).nfc().collect();
+    let same = same.trim();
+    (!same.is_empty()).then(|| same.to_owned())
 }
 
 /// The default of `points`.
@@ -308,7 +334,14 @@ mod tests {
             same_email(" Ção@Example.COM "),
             Some("ção@example.com".to_owned())
         );
-        assert_eq!(same_email(" "), None);
+        for other in [
+            "c\u{327}a\u{303}o@example.com",
+            "ção@exam\u{200b}ple.com\u{feff}",
+            "\u{feff}ÇÃO@EXAMPLE.COM",
+        ] {
+            assert_eq!(same_email(other), Some("ção@example.com".to_owned()), "{other:?}");
+        }
+        assert_eq!(same_email(" \u{200b}"), None);
     }
 
     /// C-90.

@@ -8,13 +8,15 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Number, Value};
 
 use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
+use crate::input::{drop_blanks, person_value};
 use crate::lead::{Lead, preferred_locale};
 use crate::opportunity_edit::FieldChange;
+use crate::permissions::AccessLevel;
 use crate::text::fits;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 
-pub use read::{MAX_IDS, custom_value, lead_text};
+pub use read::{MAX_IDS, TEXTS, custom_value, lead_text, split_name};
 
 /// Maximum bytes of a record, in the form in which it is exported (C-30).
 const MAX_RECORD: usize = 100_000;
@@ -22,7 +24,7 @@ const MAX_RECORD: usize = 100_000;
 const MAX_NAME: usize = 64;
 /// The fields that identify a lead. Empty text in one of them means that the sender does not know it, so it changes
 /// nothing.
-const IDENTIFYING: [&str; 4] = ["phone", "mobile", "chatapp", "email"];
+pub const IDENTIFYING: [&str; 4] = ["phone", "mobile", "chatapp", "email"];
 /// A new lead must have text in at least one of these fields.
 const NAMING: [&str; 6] = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
 /// The rule that a new lead without such text violates.
@@ -95,8 +97,8 @@ impl LeadEditError {
 }
 
 impl LeadPatch {
-    /// The numbers that it sets.
-    pub fn numbers(&self) -> impl Iterator<Item = &str> {
+    /// The texts with numbers that it sets.
+    pub fn number_texts(&self) -> impl Iterator<Item = &str> {
         ["phone", "mobile", "chatapp"]
             .into_iter()
             .filter_map(|name| self.text(name))
@@ -140,18 +142,25 @@ impl LeadPatch {
         Ok(changed)
     }
 
-    /// The new lead, with the longest id, because its own id is not known yet. So its size is not underestimated.
+    /// The new lead, with the longest id, because its own id is not known yet. So its size is not underestimated. Blank
+    /// texts are absent. Without an owner the lead belongs to a user who sees only the leads of own owners (C-92).
     ///
     /// # Errors
     /// The first [`LeadEditError`].
     pub fn make(&self, context: &LeadEditContext<'_>) -> Result<Lead, LeadEditError> {
-        let mut lead = self.changed(&Lead::new(LeadId::MAX, context.now), context)?;
-        let is_filled = |name: &&str| {
-            let text = lead.text_mut(name).and_then(|text| text.as_deref());
-            text.is_some_and(|text| !text.trim().is_empty())
-        };
-        if !NAMING.iter().any(is_filled) {
+        let mut patch = self.clone();
+        patch
+            .texts
+            .retain(|(_, text)| text.as_ref().is_some_and(|text| !text.is_empty()));
+        drop_blanks(&mut patch.custom);
+        let mut lead = patch.changed(&Lead::new(LeadId::MAX, context.now), context)?;
+        if !NAMING.iter().any(|name| patch.text(name).is_some()) {
             return Err(LeadEditError::field("body", UNNAMED));
+        }
+        let level = context.viewer.permissions().leads;
+        let is_limited = matches!(level, AccessLevel::Own | AccessLevel::Department);
+        if lead.owner.is_none() && is_limited {
+            lead.owner = Some(context.viewer.user());
         }
         lead.created_by = Some(context.viewer.user().get());
         lead.created_by_name = context.user_name.map(str::to_owned);
@@ -177,7 +186,8 @@ impl LeadPatch {
             }
             if *name == "preferred_locale" {
                 // Not nullable: clearing it restores the default.
-                let locale = text.clone().unwrap_or_else(preferred_locale);
+                let locale = text.clone().filter(|text| !text.is_empty());
+                let locale = locale.unwrap_or_else(preferred_locale);
                 if locale != changed.preferred_locale {
                     validate_text(name, &locale)?;
                     changed.preferred_locale = locale;
@@ -263,16 +273,21 @@ impl LeadPatch {
             if changed.custom.get(name) == Some(value) {
                 continue;
             }
+            let rule = |rule| LeadEditError::field(name, rule);
+            let value = match person_value(value.clone()).map_err(rule)? {
+                // Blank text of an existing lead is not null.
+                Value::Null if value.is_string() => Value::from(""),
+                value => value,
+            };
             if value.is_null() {
                 changed.custom.shift_remove(name);
                 continue;
             }
             if name.is_empty() || !fits(name, MAX_NAME) {
-                let rule = "must have a name of 1 to 64 characters";
-                return Err(LeadEditError::field(name, rule));
+                return Err(rule("must have a name of 1 to 64 characters"));
             }
-            custom_value(value).map_err(|rule| LeadEditError::field(name, rule))?;
-            changed.custom.insert(name.clone(), value.clone());
+            custom_value(&value).map_err(rule)?;
+            changed.custom.insert(name.clone(), value);
         }
         Ok(())
     }

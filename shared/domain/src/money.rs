@@ -20,12 +20,16 @@ impl Cents {
         (cents <= Self::MAX).then_some(Self(cents))
     }
 
-    /// Parses digits with one or two optional decimals: `213`, `213.2`, `213.20`.
+    /// Parses digits with optional decimals, of which zeros after the second do not count: `213`, `213.2`, `213.2000`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !are_digits(whole) || !are_digits(decimals) || decimals.len() > 2 {
+        if !are_digits(whole) || !are_digits(decimals) {
+            return None;
+        }
+        let (decimals, rest) = decimals.split_at(decimals.len().min(2));
+        if rest.bytes().any(|byte| byte != b'0') {
             return None;
         }
         let whole: u64 = whole.parse().ok()?;
@@ -35,17 +39,25 @@ impl Cents {
     }
 
     /// From a JSON number or numeric text; `None` for anything else, and outside the limits. The shortest decimal form
-    /// of a double is exact for every amount up to the limit.
+    /// of a double is exact for every amount up to the limit. A double near a cent is that cent, because sums of doubles
+    /// miss it.
     #[must_use]
     pub fn from_json(value: &Value) -> Option<Self> {
         match value {
             Value::Number(number) => {
-                let text = number.to_string();
-                Self::parse(text.strip_suffix(".0").unwrap_or(&text))
+                Self::parse(&number.to_string()).or_else(|| Self::near(number.as_f64()?))
             }
             Value::String(text) => Self::parse(text),
             _ => None,
         }
+    }
+
+    /// The amount within 1e-9 of a double.
+    fn near(double: f64) -> Option<Self> {
+        let double = if double.abs() <= 1e-9 { 0.0 } else { double };
+        let amount = Self::parse(&format!("{double:.2}"))?;
+        let exact: f64 = amount.to_string().parse().ok()?;
+        ((double - exact).abs() <= 1e-9).then_some(amount)
     }
 
     /// The amount in cents.
@@ -105,9 +117,16 @@ mod tests {
         assert_eq!(read(json!(0.1)), Some(10));
         assert_eq!(read(json!(5.0)), Some(500));
         assert_eq!(read(json!(9_999_999_999_999.99)), Some(Cents::MAX));
+        assert_eq!(read(json!("10.5000")), Some(1050));
+        assert_eq!(read(json!(0.1 + 0.2)), Some(30));
+        assert_eq!(read(json!(1e-12)), Some(0));
+        assert_eq!(read(json!(-1e-12)), Some(0));
         for bad in [
             json!("213.205"),
             json!(213.205),
+            json!("0.30000000000000004"),
+            json!("10.5001"),
+            json!(0.300_000_01),
             json!("-1"),
             json!(-1),
             json!("1,5"),

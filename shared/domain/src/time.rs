@@ -9,11 +9,12 @@ use chrono::{DateTime, Datelike as _, Days, Duration, NaiveDate, SubsecRound as 
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use zone::Zone;
+pub use zone::{BadDirectory, Zone, use_directory, uses_directory, version as zone_version};
 
 /// A point in time with milliseconds, in the UTC years 0001 to 9999.
 ///
-/// Formatted as `YYYY-MM-DDTHH:MM:SS.sssZ`, which sorts chronologically. Parsed from RFC 3339 with any offset.
+/// Formatted as `YYYY-MM-DDTHH:MM:SS.sssZ`, which sorts chronologically. Parsed from RFC 3339 with any offset, and from
+/// ISO 8601 as libraries print it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
@@ -21,17 +22,24 @@ impl Timestamp {
     /// The smallest timestamp, in milliseconds since 1970.
     pub const FIRST_MILLIS: i64 = -62_135_596_800_000;
 
+    /// The first input: the beginning of 1900 in the easternmost zone.
+    const FIRST_INPUT_MILLIS: i64 = -2_209_039_200_000;
     /// The largest timestamp, in milliseconds since 1970.
     pub const LAST_MILLIS: i64 = 253_402_300_799_999;
     /// 1970-01-01T00:00:00.000Z.
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
-    /// Parses RFC 3339; `None` for other text and for years outside 0001 to 9999 in UTC. A leap second
-    /// (`:60`) is the first second of the next minute.
+    /// Parses RFC 3339 and its common variants (C-8): without seconds; with `+0000` or `+00` for an offset, and a blank
+    /// in front of it; with the zone's name in brackets behind it. `None` for other text and for years outside 1900 to
+    /// 9999 in UTC. A leap second (`:60`) is the first second of the next minute.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         // Almost all texts are stored ones, which the first parser reads faster.
-        Self::from_written(text).or_else(|| Self::from_rfc3339(text))
+        Self::from_written(text)
+            .or_else(|| Self::from_rfc3339(text))
+            .or_else(|| Self::from_rfc3339(&written::as_rfc3339(text)?))
+            // Programs write 0001-01-01 for an unknown time.
+            .filter(|time| time.unix_millis() >= Self::FIRST_INPUT_MILLIS)
     }
 
     fn from_rfc3339(text: &str) -> Option<Self> {
@@ -126,6 +134,12 @@ impl<'de> Deserialize<'de> for Timestamp {
 pub struct Day(NaiveDate);
 
 impl Day {
+    /// Whether it is a date that a record may have: programs write 0001-01-01 for an unknown one (C-8).
+    #[must_use]
+    pub fn is_input(self) -> bool {
+        self.0.year() >= 1900
+    }
+
     /// Parses exactly `YYYY-MM-DD`, years 0001 to 9999.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -235,8 +249,8 @@ mod tests {
             "2026-03-11T12:00:01.123Z"
         );
         assert_eq!(
-            written("0001-01-01T00:00:00Z").unwrap(),
-            "0001-01-01T00:00:00.000Z"
+            written("1900-01-01T00:00:00+14:00").unwrap(),
+            "1899-12-31T10:00:00.000Z"
         );
         assert_eq!(
             written("1969-12-31T23:59:59.9999Z").unwrap(),
@@ -249,6 +263,8 @@ mod tests {
             "2026-03-11T12:00:01",
             "2026-03-11T12:00:01\u{2212}03:00",
             "9999-12-31T23:59:59-01:00",
+            "0001-01-01T00:00:00Z",
+            "1899-12-31T09:59:59Z",
         ] {
             assert_eq!(written(bad), None, "{bad}");
         }

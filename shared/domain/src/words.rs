@@ -3,7 +3,7 @@
 //! Invariants:
 //! - Term and text are folded alike, so case and accents do not matter.
 //! - If a word of a term finds a text, one of the text's [`word_keys`] is in one of that word's spans. If a term finds
-//!   a number, its [`number_key`] is in one of the number's spans. So items under these keys find all matches.
+//!   a number, its [`number_key`] is in one of the term's number spans. So items under these keys find all matches.
 //! - Stored keys depend on [`SHARED_ENDINGS`]: a change requires new keys.
 
 use std::collections::BTreeSet;
@@ -54,8 +54,79 @@ pub struct WordSearch {
     folded: String,
     /// Distinct words. None is the beginning of another, except shared endings.
     words: Vec<String>,
-    /// The term's digits, if it has no letter.
-    digits: Option<String>,
+    /// The term as numbers, if it is one.
+    numbers: Option<Numbers>,
+}
+
+/// A term without letters, or a number with what people write around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Numbers {
+    /// Its digits.
+    digits: String,
+    /// The normal form of its last digits, without or with the ninth digit of a mobile number.
+    twin_ending: Option<String>,
+    /// The whole numbers in it.
+    phones: Vec<Phone>,
+}
+
+impl Numbers {
+    fn of(term: &str) -> Option<Self> {
+        let digits = phone::digits(term);
+        let is_numeric = !term.chars().any(char::is_alphabetic) || phone::is_only_numbers(term);
+        (is_numeric && !digits.is_empty()).then(|| Self {
+            twin_ending: twin_ending(&digits),
+            phones: phone::read(term).into_iter().map(|read| read.phone).collect(),
+            digits,
+        })
+    }
+
+    /// Whether it is this number in any of its forms, or at least [`MIN_ENDING`] digits at its end.
+    fn finds(&self, phone: &Phone) -> bool {
+        let is_ending = |form: &str| self.digits.len() >= MIN_ENDING && form.ends_with(&self.digits);
+        let is_whole = |wanted: &Phone| wanted.forms().any(|form| form == phone.digits());
+        phone.forms().any(is_ending) || self.phones.iter().any(is_whole)
+    }
+
+    /// The spans in which every number that it finds has its key.
+    fn spans(&self) -> Vec<KeySpan> {
+        let mut spans = BTreeSet::new();
+        let mut endings = Vec::new();
+        if self.digits.len() >= MIN_ENDING {
+            endings.extend(
+                [Some(&self.digits), self.twin_ending.as_ref()]
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+        endings.sort_by_key(|ending| ending.len());
+        // Keys are reversed numbers, so a prefix selects all numbers that end with the digits.
+        let endings = endings
+            .into_iter()
+            .map(|ending| (reversed(ending), KeySpan::Prefix as fn(String) -> KeySpan));
+        let forms = self.phones.iter().flat_map(Phone::forms);
+        let forms = forms.map(|form| (reversed(form), KeySpan::Key as fn(String) -> KeySpan));
+        for (key, span) in endings.chain(forms) {
+            let is_covered =
+                |span: &KeySpan| matches!(span, KeySpan::Prefix(prefix) if key.starts_with(prefix));
+            if !spans.iter().any(is_covered) {
+                spans.insert(span(key));
+            }
+        }
+        spans.into_iter().collect()
+    }
+}
+
+/// How the last digits of a number end in its other form, if they are so many that the ninth digit of a mobile number is
+/// among them or would be.
+fn twin_ending(digits: &str) -> Option<String> {
+    let (before, subscriber) = digits.split_at_checked(digits.len().checked_sub(8)?)?;
+    if before.is_empty() || !subscriber.starts_with(['6', '7', '8', '9']) {
+        return None;
+    }
+    Some(match before.strip_suffix('9') {
+        Some(area) => format!("{area}{subscriber}"),
+        None => format!("{before}9{subscriber}"),
+    })
 }
 
 /// A range of keys.
@@ -89,12 +160,11 @@ impl WordSearch {
         let tokens = folded.split_whitespace();
         let words: BTreeSet<_> = tokens.filter_map(|token| suffixes(token).next()).collect();
         let words = without_prefixes(&words).into_iter().map(str::to_owned).collect();
-        let digits = phone::digits(term);
-        let is_numeric = !digits.is_empty() && !term.chars().any(char::is_alphabetic);
+        let numbers = Numbers::of(term);
         Some(Self {
-            words,
-            digits: is_numeric.then_some(digits),
             folded,
+            words,
+            numbers,
         })
     }
 
@@ -130,39 +200,22 @@ impl WordSearch {
     /// The spans in which every match by number has a key.
     #[must_use]
     pub fn number_spans(&self) -> Vec<KeySpan> {
-        let Some(digits) = &self.digits else {
-            return Vec::new();
-        };
-        let phone = Phone::of(digits);
-        let mut spans = BTreeSet::new();
-        if digits.len() >= MIN_ENDING {
-            // Keys are reversed numbers, so this prefix selects all numbers that end with the digits. This includes the
-            // normal form of the term, because it only adds the country code at the front.
-            spans.insert(KeySpan::Prefix(reversed(digits)));
-        } else {
-            // Too few digits for a search by ending: only the whole number matches.
-            let exact = phone.as_ref().map(Phone::digits);
-            spans.extend(exact.map(reversed).map(KeySpan::Key));
-        }
-        // A record may contain a mobile number in the other form, with or without its ninth digit. Its only key is then
-        // the reversed other form.
-        let twin = phone.as_ref().and_then(Phone::twin);
-        spans.extend(twin.map(reversed).map(KeySpan::Key));
-        spans.into_iter().collect()
+        self.numbers.as_ref().map(Numbers::spans).unwrap_or_default()
     }
 
     /// Whether it finds a lead: all its words begin words of the full name or the e-mail address, or it is a number of
     /// the lead in any of its forms (C-72), its last four or more digits, or the lead's id.
     #[must_use]
-    pub fn finds_lead<'a>(
+    pub fn finds_lead(
         &self,
         id: LeadId,
         (fullname, email): (&str, Option<&str>),
-        numbers: impl IntoIterator<Item = &'a str>,
+        phones: impl IntoIterator<Item = Phone>,
     ) -> bool {
+        let finds_one = |numbers: &Numbers| phones.into_iter().any(|phone| numbers.finds(&phone));
         self.begins_words_of(&[fullname, email.unwrap_or_default()])
             || self.number() == Some(id.get())
-            || numbers.into_iter().any(|number| self.finds_number(number))
+            || self.numbers.as_ref().is_some_and(finds_one)
     }
 
     /// Whether it finds a titled record: all its words begin words of the title, or it is the record's id.
@@ -179,18 +232,6 @@ impl WordSearch {
             all_suffixes.any(|suffix| suffix.starts_with(word))
         };
         !self.words.is_empty() && self.words.iter().all(is_found)
-    }
-
-    /// Whether the term is this number in any of its forms, or at least [`MIN_ENDING`] digits at its end.
-    fn finds_number(&self, number: &str) -> bool {
-        let Some(digits) = &self.digits else {
-            return false;
-        };
-        if digits.len() >= MIN_ENDING && normal_digits(number).ends_with(digits.as_str()) {
-            return true;
-        }
-        let phones = Phone::of(digits).zip(Phone::of(number));
-        phones.is_some_and(|(wanted, stored)| wanted.same_line(&stored))
     }
 }
 
@@ -228,12 +269,10 @@ pub fn address_word(email: &str) -> Option<String> {
     is_one_key.then_some(email)
 }
 
-/// The key under which a record with a number is found: the digits in normal form, in reverse order. Returns `None` for
-/// a text without digits.
+/// The key under which a record with a number is found: the digits in normal form, in reverse order.
 #[must_use]
-pub fn number_key(number: &str) -> Option<String> {
-    let digits = normal_digits(number);
-    (!digits.is_empty()).then(|| reversed(&digits))
+pub fn number_key(phone: &Phone) -> String {
+    reversed(phone.digits())
 }
 
 /// The texts that are not the beginning of another one, and all shared endings. The endings are kept because they also
@@ -284,11 +323,6 @@ fn suffixes(folded: &str) -> impl Iterator<Item = &str> {
 fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_KEY).map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or(text)
-}
-
-/// A number's digits in normal form (C-72).
-fn normal_digits(number: &str) -> String {
-    Phone::of(number).map_or_else(|| phone::digits(number), |phone| phone.digits().to_owned())
 }
 
 /// The digits in reverse order, at most the last [`MAX_KEY`].

@@ -102,27 +102,29 @@ impl Placement for KeyAnywhere {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Slot {
     Absent,
-    /// Text that cannot be a credential, or several values. Rejected without a read.
+    /// Text that cannot be a credential. Rejected without a read.
     Malformed,
+    /// Several values, of which any may be meant. Rejected without a read.
+    Repeated,
     Present(Secret),
 }
 
 impl Slot {
-    /// Reads the values in one place; `None` is a value that is not text. Several values are malformed, because the
-    /// intended one is ambiguous. A blank value is absent.
+    /// Reads the values in one place; `None` is a value that is not text. A blank value is absent.
     fn of<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
         let mut values = values.filter(|value| !value.is_some_and(|text| text.trim().is_empty()));
         let (first, second) = (values.next(), values.next());
         match (first, second) {
             (None, _) => Self::Absent,
             (Some(Some(text)), None) => Secret::parse(text).map_or(Self::Malformed, Self::Present),
-            _ => Self::Malformed,
+            (Some(None), None) => Self::Malformed,
+            (Some(_), Some(_)) => Self::Repeated,
         }
     }
 
     /// Whether the place has neither a credential of this kind nor one that cannot be read.
     fn lacks(&self, kind: CredentialKind) -> bool {
-        *self != Self::Malformed && self.of_kind(kind).is_none()
+        !matches!(self, Self::Malformed | Self::Repeated) && self.of_kind(kind).is_none()
     }
 
     /// The credential in this place, if it has this kind.
@@ -163,7 +165,7 @@ impl Presented {
         let query = match params.one("apitoken") {
             Ok(None) => Slot::Absent,
             Ok(Some(text)) => Slot::of([Some(text)].into_iter()),
-            Err(_) => Slot::Malformed,
+            Err(_) => Slot::Repeated,
         };
         Self {
             header: Slot::of(values("apitoken")),
@@ -213,14 +215,14 @@ impl Presented {
             match slot {
                 Slot::Absent => {}
                 Slot::Present(secret) if accepted_kinds.contains(&secret.kind()) => secrets.push(secret),
-                Slot::Present(_) | Slot::Malformed => return None,
+                Slot::Present(_) | Slot::Malformed | Slot::Repeated => return None,
             }
         }
         let has_key = secrets.iter().any(|secret| secret.kind() == CredentialKind::Key);
         has_key.then_some(secrets)
     }
 
-    /// Names the right places of misplaced or absent credentials. Returns `None` if every place has one. The text
+    /// Names repeated credentials and the right places of misplaced or absent ones. Returns `None` if every place has one. The text
     /// depends on the request alone, not on any instance's placement (C-103).
     pub fn placement_advice(&self, rule: Rule) -> Option<String> {
         let lacks_key = match rule.key {
@@ -232,7 +234,10 @@ impl Presented {
         };
         let key = lacks_key.then(|| rule.key.advice());
         let token = (rule.token && self.bearer.lacks(CredentialKind::Token)).then_some(TOKEN_ADVICE);
-        let advice: Vec<_> = key.into_iter().chain(token).collect();
+        let has_two_keys = [&self.header, &self.query].contains(&&Slot::Repeated);
+        let keys = has_two_keys.then_some("apitoken: must not be repeated");
+        let tokens = (self.bearer == Slot::Repeated).then_some("authorization: must not be repeated");
+        let advice: Vec<_> = keys.into_iter().chain(tokens).chain(key).chain(token).collect();
         (!advice.is_empty()).then(|| advice.join("; "))
     }
 

@@ -3,13 +3,39 @@
 use serde_json::{Map, Value};
 
 use super::{InvalidField, RequestError};
-use crate::json;
 use crate::opportunity_edit::FieldChange;
+use crate::{input, json};
 
-/// The body is not JSON: invalid UTF-8, several values, more than 127 levels, or a lone surrogate.
+/// The body is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the body is not JSON")]
-pub struct NotJson;
+pub enum NotJson {
+    /// Invalid syntax, several values or more than 127 levels.
+    #[error("must be JSON")]
+    Syntax,
+    /// Another encoding. Contains the position of the first byte at fault, from 1.
+    #[error("must be JSON in UTF-8 (byte {0} is not)")]
+    Encoding(usize),
+    /// Compressed bytes.
+    #[error("must be JSON that is not compressed")]
+    Compressed,
+}
+
+impl NotJson {
+    /// Why a body that cannot be parsed is not JSON.
+    fn of(body: &[u8]) -> Self {
+        // gzip and Zstandard.
+        if body.starts_with(b"\x1F\x8B") || body.starts_with(b"\x28\xB5\x2F\xFD") {
+            return Self::Compressed;
+        }
+        // UTF-16 is UTF-8 with zeros if its text is ASCII.
+        let zero = body.iter().position(|byte| *byte == 0);
+        let invalid = std::str::from_utf8(body).err().map(|error| error.valid_up_to());
+        match zero.into_iter().chain(invalid).min() {
+            Some(at) => Self::Encoding(at + 1),
+            None => Self::Syntax,
+        }
+    }
+}
 
 /// Parses a body as one JSON value. Accepts every content type or none (C-6), and ignores a leading byte order mark. A
 /// number without an exact representation matches no field ([`json::inexact`]).
@@ -17,7 +43,7 @@ pub struct NotJson;
 /// # Errors
 /// [`NotJson`] for anything else.
 pub fn parse_json(body: &[u8]) -> Result<Value, NotJson> {
-    json::parse(body).map_err(|_| NotJson)
+    json::parse(body).map_err(|_| NotJson::of(body))
 }
 
 /// Parses a body for a JSON Schema. Numbers are doubles, as in JavaScript (C-41, C-70).
@@ -25,7 +51,7 @@ pub fn parse_json(body: &[u8]) -> Result<Value, NotJson> {
 /// # Errors
 /// [`NotJson`] for anything else.
 pub fn parse_json_doubles(body: &[u8]) -> Result<Value, NotJson> {
-    json::parse_doubles(body).map_err(|_| NotJson)
+    json::parse_doubles(body).map_err(|_| NotJson::of(body))
 }
 
 /// A field of a body, parsed by `parse`.
@@ -70,6 +96,15 @@ impl JsonObject {
     #[must_use]
     pub fn without_nulls(mut self) -> Self {
         self.0.retain(|_, value| !value.is_null());
+        self
+    }
+
+    /// Treats blank text in these properties as absent (C-6).
+    #[must_use]
+    pub fn without_blanks(mut self, names: &[&str]) -> Self {
+        let is_blank = |value: &Value| value.is_string() && input::is_blank(value);
+        self.0
+            .retain(|name, value| !(names.contains(&name.as_str()) && is_blank(value)));
         self
     }
 

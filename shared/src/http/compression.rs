@@ -1,12 +1,13 @@
 //! gzip of large responses (C-103).
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, header};
 use http_body_util::BodyExt as _;
@@ -18,6 +19,7 @@ const LEVEL: u32 = 1;
 
 /// Whether a request accepts gzip. Names match without regard to case. The weight 0 refuses a coding, and an explicit
 /// name takes precedence over `*`.
+#[must_use]
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter();
     let values = values.filter_map(|value| value.to_str().ok());
@@ -88,6 +90,14 @@ fn vary(headers: &mut HeaderMap) {
         alone
     };
     headers.insert(header::VARY, value);
+}
+
+/// The bytes of a gzip file that this build contains; empty for any other.
+#[must_use]
+pub fn gunzip(compressed: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    GzDecoder::new(compressed).read_to_end(&mut plain).ok();
+    plain
 }
 
 /// Compresses a body. Returns `None` if this saves less than a quarter: Lambda encodes compressed bytes as base64,

@@ -15,7 +15,7 @@ const METHODS: &str = "GET, POST, PUT, DELETE";
 const REQUEST_HEADERS: &str =
     "content-type, authorization, apitoken, x-voip-signature, idempotency-key, traceparent";
 const ANSWER_HEADERS: &str = "x-request-id, x-funil-version, x-error-details, x-filters-ignored, x-total-relation, \
-                              x-items-cut, x-items-unreadable, \
+                              x-items-cut, x-items-unreadable, x-fields-ignored, x-files-ignored, \
                               idempotent-replayed, x-lead-existing, retry-after, ratelimit-limit, ratelimit-remaining, \
                               ratelimit-reset";
 

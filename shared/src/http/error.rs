@@ -67,7 +67,7 @@ pub enum RequestError {
     #[error("the key was used with another body")]
     IdempotencyMismatch,
     /// 400: the body is not JSON.
-    #[error("body: must be JSON")]
+    #[error("body: {0}")]
     NotJson(#[from] NotJson),
     /// 500: the table failed. 503: conflicts with concurrent requests exceeded the retries. 400: an item would exceed
     /// 400 KB. Only the log contains the cause.

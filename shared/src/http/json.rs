@@ -16,7 +16,7 @@ pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
 /// A JSON response. `axum::Json` is not used, because its buffer is slow for the many small writes of long lists.
 pub fn json(shown: &impl Serialize) -> Response {
     match serde_json::to_vec(shown) {
-        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        Ok(text) => ([(CONTENT_TYPE, "application/json; charset=utf-8")], text).into_response(),
         Err(cause) => {
             tracing::error!(%cause, "the answer could not be written");
             ErrorFormat::Fixed.answer(&Problem::Internal)

@@ -8,12 +8,13 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use http_body_util::BodyExt as _;
 
 use super::json::ANSWER_LIMIT;
 use super::problem::{ErrorFormat, Problem};
-use super::{App, compression, cors, limit};
+use super::{App, compression, cors, limit, multipart};
 use crate::release::release;
 use crate::store::{Cost, Meter};
 use crate::telemetry::request::Trace;
@@ -83,7 +84,8 @@ fn traceparent_of(headers: &HeaderMap) -> Option<Traceparent> {
 /// Adds the headers of every response (C-5).
 fn add_common_headers(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     if !is_page(headers) {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let json = HeaderValue::from_static("application/json; charset=utf-8");
+        headers.insert(header::CONTENT_TYPE, json);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     headers.insert(
@@ -130,14 +132,15 @@ pub async fn one_host(State(app): State<App>, request: Request, next: Next) -> R
 /// Reads the whole body, runs the handler, and writes its error in the format of the group. A body or a response that
 /// is too large is an error.
 async fn run_handler(request: Request, next: Next, shape: ErrorFormat) -> Response {
-    let (parts, body) = request.into_parts();
-    if is_far_too_large(&parts.headers) {
-        return shape.answer(&Problem::TooLarge);
-    }
-    let mut answer = match read_body(body).await {
-        Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
+    let (mut parts, body) = request.into_parts();
+    let body = match read_any(&mut parts, body).await {
+        Ok(body) => body,
         Err(refusal) => return shape.answer(&refusal),
     };
+    if let Some(details) = unsupported(&parts, &body) {
+        return shape.answer(&Problem::Unsupported(details));
+    }
+    let mut answer = next.run(Request::from_parts(parts, Body::from(body))).await;
     if let Some(problem) = answer.extensions_mut().remove::<Problem>() {
         return shape.answer(&problem);
     }
@@ -148,14 +151,42 @@ async fn run_handler(request: Request, next: Next, shape: ErrorFormat) -> Respon
     answer
 }
 
-/// Whether a body is rejected unread, because its client waits for permission (`Expect: 100-continue`) or announces
-/// more than [`MAX_DRAINED`] bytes.
-fn is_far_too_large(headers: &HeaderMap) -> bool {
+/// Rejects a body unread if it announces more than [`MAX_DRAINED`] bytes, or more than `limit` and its client waits for
+/// permission (`Expect: 100-continue`).
+fn refuse_far_too_large(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
     let length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok());
     let length = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
-    length > MAX_DRAINED || (length > BODY_LIMIT && headers.contains_key(header::EXPECT))
+    let waits = headers.contains_key(header::EXPECT);
+    if length > MAX_DRAINED || (length > limit && waits) {
+        return Err(Problem::TooLarge);
+    }
+    Ok(())
+}
+
+/// The whole body, a multipart one as a form-encoded one where the route accepts it.
+async fn read_any(parts: &mut Parts, body: Body) -> Result<Bytes, Problem> {
+    let is_form_route = is_of_form(parts);
+    let media_type = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let media_type = media_type.unwrap_or_default().to_owned();
+    let is_multipart = media_type
+        .trim_start()
+        .to_ascii_lowercase()
+        .starts_with("multipart/");
+    if !is_form_route || !is_multipart {
+        refuse_far_too_large(&parts.headers, BODY_LIMIT)?;
+        return read_body(body).await;
+    }
+    refuse_far_too_large(&parts.headers, multipart::LIMIT)?;
+    let (fields, files) = multipart::read(&media_type, body).await?;
+    let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+    parts.headers.insert(header::CONTENT_TYPE, kind);
+    parts.extensions.insert(files);
+    Ok(fields)
 }
 
 /// The whole body. A body over [`BODY_LIMIT`] is read up to [`MAX_DRAINED`] and discarded.
@@ -177,6 +208,34 @@ async fn read_body(mut body: Body) -> Result<Bytes, Problem> {
     } else {
         Ok(bytes.into())
     }
+}
+
+/// Whether a request is the submission of a form.
+fn is_of_form(parts: &Parts) -> bool {
+    let path = parts.extensions.get::<MatchedPath>();
+    path.is_some_and(|path| path.as_str() == multipart::ROUTE)
+}
+
+/// Why a body is refused whose headers say that it is compressed, or is text in another encoding than UTF-8. A form may
+/// be in Latin-1.
+fn unsupported(parts: &Parts, body: &[u8]) -> Option<&'static str> {
+    let value = |name| {
+        parts
+            .headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
+    let coding = value(header::CONTENT_ENCODING).unwrap_or_default().trim();
+    if !body.is_empty() && !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") {
+        return Some("content-encoding: the body must not be compressed");
+    }
+    let media_type = value(header::CONTENT_TYPE)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let charset = media_type.split_once("charset=").map(|(_, charset)| charset);
+    let is_other = charset.is_some_and(|charset| !charset.trim_matches('"').starts_with("utf-8"));
+    (is_other && !is_of_form(parts) && std::str::from_utf8(body).is_err())
+        .then_some("content-type: the body must be in UTF-8")
 }
 
 /// Whether the handler has set the content type to HTML. All other responses are JSON (C-5).

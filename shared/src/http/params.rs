@@ -4,6 +4,7 @@ use percent_encoding::percent_decode;
 
 use super::query::selection::{Field, Selection};
 use super::{InvalidField, RequestError};
+use crate::input::flag_text;
 use crate::integer::plain;
 use crate::store::ListRequest;
 
@@ -14,15 +15,22 @@ pub struct Params(Vec<(String, String)>);
 const REPEATED: &str = "must not be repeated";
 
 impl Params {
-    /// Parses a raw query string.
+    /// Parses a raw query string. A name followed by `[]` or `[n]` is that name.
     #[must_use]
     pub fn parse(raw: &str) -> Self {
-        Self(decoded(raw.as_bytes()))
+        let pairs = decoded(raw.as_bytes()).into_iter();
+        Self(pairs.map(|(name, value)| (without_index(name), value)).collect())
     }
 
     /// The parameters in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// All values of a parameter that is a list.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let values = self.0.iter().filter(move |(key, _)| key == name);
+        values.map(|(_, value)| value.as_str())
     }
 
     /// The value of a parameter, if present.
@@ -78,11 +86,9 @@ impl Params {
     /// # Errors
     /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
     pub fn flag(&self, name: &'static str) -> Result<bool, InvalidField> {
-        match self.one(name)?.unwrap_or_default() {
-            "1" | "true" => Ok(true),
-            "" | "0" | "false" => Ok(false),
-            _ => Err(InvalidField::new(name, "must be true or false")),
-        }
+        Ok(self
+            .parsed(name, "must be true or false", flag_text)?
+            .unwrap_or_default())
     }
 
     /// A GraphQL selection in `query` of the fields in `roots`. `None` if absent or blank (C-22).
@@ -118,6 +124,19 @@ impl Params {
         let page = self.whole("page")?;
         Ok(ListRequest { page, limit })
     }
+}
+
+/// A name without the `[]` or `[n]` that some libraries add to the name of a list.
+#[must_use]
+pub fn without_index(mut name: String) -> String {
+    let index = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    if let Some((base, index)) = index
+        && !base.is_empty()
+        && index.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name.truncate(base.len());
+    }
+    name
 }
 
 /// The pairs of a form-encoded text. `+` is a space. A name or value that is not valid UTF-8 is read as Latin-1,
@@ -183,6 +202,38 @@ mod tests {
         assert_eq!(
             Params::parse("i=a&i=a").one("i"),
             Err(InvalidField::new("i", "must not be repeated"))
+        );
+    }
+
+    /// axios, Faraday and PHP write lists so.
+    #[test]
+    fn a_name_with_an_index_is_the_name() {
+        let params =
+            Params::parse("unique[]=phone&unique%5B1%5D=email&tag[0]=7&x[a]=1&[]=2&limit[]=1&limit[]=2");
+        assert_eq!(params.all("unique").collect::<Vec<_>>(), ["phone", "email"]);
+        assert_eq!(params.one("tag"), Ok(Some("7")));
+        assert_eq!(params.one("x"), Ok(None));
+        assert_eq!(
+            params.one("limit"),
+            Err(InvalidField::new("limit", "must not be repeated"))
+        );
+        assert_eq!(params.iter().nth(4), Some(("[]", "2")));
+    }
+
+    #[test]
+    fn flags_are_read_in_any_case() {
+        let params = Params::parse("a=True&b=FALSE&c=&d=1&e=yes");
+        let read = |name| params.flag(name).ok();
+        assert_eq!(
+            ["a", "b", "c", "d", "e", "f"].map(read),
+            [
+                Some(true),
+                Some(false),
+                Some(false),
+                Some(true),
+                None,
+                Some(false)
+            ]
         );
     }
 

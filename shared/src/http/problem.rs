@@ -55,6 +55,8 @@ pub enum Problem {
     MethodNotAllowed,
     /// 413.
     TooLarge,
+    /// 415, naming the header at fault.
+    Unsupported(&'static str),
     /// 422: the `Idempotency-Key` was used with another body (C-10).
     Mismatch,
     /// 429: this minute's limit is reached (C-9). The middleware adds the seconds until the next minute.
@@ -76,6 +78,7 @@ impl Problem {
             Self::NotFound | Self::NoRoute => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unsupported(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -92,6 +95,7 @@ impl Problem {
             Self::Other(status, body) if status.is_client_error() => {
                 body["error"].as_str().map(|code| code.to_owned().into())
             }
+            Self::Unsupported(details) => Some((*details).into()),
             Self::TooLarge | Self::Mismatch => Some(self.text().into()),
             _ => None,
         }
@@ -106,6 +110,7 @@ impl Problem {
             Self::NotFound | Self::NoRoute => "Not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::TooLarge => "Payload too large",
+            Self::Unsupported(_) => "Unsupported media type",
             Self::Mismatch => "Idempotency-Key was used with another body",
             Self::TooMany => "Too many requests",
             Self::Busy => "Service unavailable",
@@ -151,6 +156,8 @@ impl ErrorFormat {
         match (self, problem) {
             (Self::Fixed | Self::OpportunityList, Problem::Invalid(details))
             | (Self::OpportunityList | Self::CallWebhook, Problem::Misplaced(details)) => Some(details),
+            (Self::Error, _) => None,
+            (_, Problem::Unsupported(details)) => Some(details),
             _ => None,
         }
     }
@@ -163,6 +170,9 @@ impl ErrorFormat {
                 json!({ "error": problem.text(), "details": shorten(details) })
             }
             (Self::Error | Self::Fixed, Problem::Misplaced(details)) => {
+                json!({ "error": problem.text(), "details": details })
+            }
+            (Self::Error, Problem::Unsupported(details)) => {
                 json!({ "error": problem.text(), "details": details })
             }
             (Self::Error, Problem::NoRoute) => json!({ "error": problem.text(), "details": "no such route" }),

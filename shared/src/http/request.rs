@@ -4,6 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest as _, FromRequestParts as _, Path, Request};
 use http::HeaderMap;
 
+use super::multipart::FilesIgnored;
 use super::source::source_address;
 use super::{App, BadIdempotencyKey, InvalidField, Params, idempotency_key};
 use crate::time::Timestamp;
@@ -18,6 +19,8 @@ pub struct RawRequest {
     pub path: Option<String>,
     /// The body.
     pub body: Bytes,
+    /// The number of files of the body that were dropped.
+    pub files_ignored: FilesIgnored,
     /// Time of receipt.
     pub now: Timestamp,
     /// Source address, if known.
@@ -33,6 +36,7 @@ impl RawRequest {
             headers: HeaderMap::new(),
             path: None,
             body: Bytes::new(),
+            files_ignored: FilesIgnored::default(),
             now,
             source: None,
         }
@@ -42,6 +46,7 @@ impl RawRequest {
         let (mut parts, body) = request.into_parts();
         let path = Path::<String>::from_request_parts(&mut parts, app).await;
         let source = source_address(&parts.extensions);
+        let files_ignored = parts.extensions.get().copied().unwrap_or_default();
         // Cannot fail, because the middleware has read the complete body.
         let body = Bytes::from_request(Request::new(body), app).await;
         Self {
@@ -49,6 +54,7 @@ impl RawRequest {
             headers: parts.headers,
             path: path.ok().map(|Path(text)| text),
             body: body.unwrap_or_default(),
+            files_ignored,
             now: app.environment().now(),
             source,
         }

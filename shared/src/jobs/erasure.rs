@@ -10,7 +10,7 @@
 use crate::ids::{CallId, LeadId, MeetingId};
 use crate::store::Writer;
 use crate::store::calls::CallRecord;
-use crate::store::key::{BATCH, Key};
+use crate::store::key::{BATCH, Key, Keys};
 use crate::store::meetings::{MeetingRecord, MeetingState};
 use crate::store::quarantine::Unreadable;
 use table::item::{self, Item};
@@ -26,7 +26,27 @@ impl Writer {
         self.erase_from_meetings(lead, &mut unreadable).await?;
         self.erase_from_tickets(lead, &mut unreadable).await?;
         self.erase_from_calls(lead, &mut unreadable).await?;
+        self.erase_form_events(lead).await?;
         unreadable.result()
+    }
+
+    /// Deletes the events of forms of a lead. One query and a transaction for each batch.
+    async fn erase_form_events(&self, lead: LeadId) -> Result<(), StoreError> {
+        let range = KeyRange::beginning(self.keys().form_events(), Keys::of_lead(lead));
+        let mut events = Pages::of(range);
+        while let Some(found) = events.next_keys(&self.reader().table).await? {
+            for batch in found.chunks(BATCH) {
+                let mut transaction = Transaction::default();
+                for event in batch {
+                    transaction.delete(event.clone(), Condition::Always);
+                }
+                match self.table.commit(transaction).await {
+                    Ok(()) | Err(CommitError::Refused(_)) => {}
+                    Err(CommitError::Store(error)) => return Err(error),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Erases a lead from the meetings that link it. One query per batch of links, a batch of gets, and a transaction

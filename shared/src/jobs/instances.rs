@@ -6,7 +6,9 @@
 
 use crate::instance::InstanceName;
 use crate::store::Store;
+use crate::store::calendars;
 use crate::store::key;
+use crate::time::uses_directory;
 use table::StoreError;
 use table::{KeyRange, key_of};
 
@@ -29,6 +31,26 @@ impl Store {
     /// continue.
     pub(crate) async fn instances_in_turn(&self) -> Result<Vec<InstanceName>, StoreError> {
         self.instances_without(&[DELETING]).await
+    }
+
+    /// Requires the time zones of all instances and calendars (C-109). One get and one query for each instance.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] for a record with a zone that does not exist; others if the table fails.
+    pub async fn check_time_zones(&self) -> Result<(), StoreError> {
+        // The zones of the build are those of every record.
+        if !uses_directory() {
+            return Ok(());
+        }
+        for name in self.instances_in_turn().await? {
+            let reader = self.reader(name);
+            reader.directory().await?;
+            let calendars = KeyRange::whole(reader.keys().calendars());
+            for item in self.table.reads().query_all(calendars).await? {
+                calendars::calendar(&item)?;
+            }
+        }
+        Ok(())
     }
 
     async fn instances_without(&self, marks: &[&str]) -> Result<Vec<InstanceName>, StoreError> {

@@ -1,4 +1,4 @@
-//! Sends notifications to the receivers that operators configure (C-76), with `POST`, `PUT` or `PATCH`.
+//! Sends notifications to the receivers that operators configure (C-76), with `POST`, `PUT`, `PATCH` or `GET`.
 //!
 //! Connections are https, to an address that is checked after the name is resolved and not resolved again. Redirects
 //! are not followed. Neither the secret nor a receiver's response is logged. A delivery ends within 10 seconds in any
@@ -309,10 +309,15 @@ fn handshake_failure(cause: &io::Error) -> &'static str {
     }
 }
 
-/// The request with its signature. The signed text is `<Unix time>.<body>`.
+/// The request with its signatures. The signed text is `<Unix time>.<body>` of the first one, and
+/// `<Unix time>.<method>.<authority>.<path and query>.<body>` of the second.
 fn http_request(request: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error> {
     let at = request.at.unix_seconds();
-    let signature = signature(&request.secret, at, &request.body);
+    let first = signature(&request.secret, at, &request.body);
+    let method = http::Method::from(request.method);
+    let (authority, path) = (request.url.authority(), request.url.path());
+    let second = format!("{method}.{authority}.{path}.{}", request.body);
+    let second = signature(&request.secret, at, &second);
     let mut http_request = Request::builder()
         .method(request.method)
         .uri(request.url.path())
@@ -327,7 +332,13 @@ fn http_request(request: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::
     }
     headers.insert("x-funil-delivery", request.delivery.parse()?);
     headers.insert("x-funil-timestamp", HeaderValue::from(at));
-    headers.insert("x-funil-signature", format!("t={at},v1={signature}").parse()?);
+    headers.insert(
+        "x-funil-signature",
+        format!("t={at},v1={first},v2={second}").parse()?,
+    );
+    if method == http::Method::GET {
+        headers.remove(CONTENT_TYPE);
+    }
     if let Some(trace) = &request.trace {
         headers.insert(traceparent::HEADER, trace.to_string().parse()?);
     }

@@ -57,7 +57,7 @@ impl CallRecord {
 /// The caller of a first call from a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCaller {
-    /// The number's digits as they were sent.
+    /// The digits of the number that identified the caller, as they were sent.
     pub number: String,
     /// The number in its normal form.
     pub phone: Phone,

@@ -20,6 +20,8 @@ use super::meetings::MeetingState;
 use super::opportunities::OpportunitySnapshot;
 use super::sequence::Sequence;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
+use crate::event::FormEvent;
+use crate::ids::UserId;
 use crate::lead::Lead;
 use crate::meeting::MeetingStatus;
 use crate::time::Timestamp;
@@ -73,19 +75,43 @@ impl Writer {
         let mut transaction = record.put(self.keys(), stored)?;
         let moments = || record.value.moments(stored.map(|stored| &stored.value));
         let events = self.watched_events(E::TRIGGER, moments);
-        if !events.is_empty() {
-            let fact = Raised {
-                at: self.reader.environment.now(),
-                events,
-                circumstances: record.value.circumstances(),
-            };
-            let text = serde_json::json!(fact).to_string();
-            let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
-            item.extend(traceparent::attribute(Traceparent::current().as_ref()));
-            let key = self.keys().trigger(record.value.cause(record.version));
-            transaction.put(key, item, Condition::Always);
-        }
+        let cause = record.value.cause(record.version);
+        self.raise(&mut transaction, cause, events, || record.value.circumstances());
         Ok(transaction)
+    }
+
+    /// Adds a submission of a form to the outbox, if an active automation waits for it.
+    pub(crate) fn raise_form(&self, transaction: &mut Transaction, event: &FormEvent, owner: Option<UserId>) {
+        let events = self.watched_events(Trigger::Form, || vec![Moment::Received]);
+        let circumstances = || Circumstances {
+            owner,
+            form: Some(event.form.id),
+            ..Circumstances::default()
+        };
+        let cause = Cause::Form(event.lead, event.id);
+        self.raise(transaction, cause, events, circumstances);
+    }
+
+    /// Adds an outbox entry with these events, if there are any.
+    fn raise(
+        &self,
+        transaction: &mut Transaction,
+        cause: Cause,
+        events: Vec<String>,
+        circumstances: impl FnOnce() -> Circumstances,
+    ) {
+        if events.is_empty() {
+            return;
+        }
+        let fact = Raised {
+            at: self.reader.environment.now(),
+            events,
+            circumstances: circumstances(),
+        };
+        let text = serde_json::json!(fact).to_string();
+        let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
+        item.extend(traceparent::attribute(Traceparent::current().as_ref()));
+        transaction.put(self.keys().trigger(cause), item, Condition::Always);
     }
 
     /// Adds the writes of a new lead, with the outbox entry of its facts, to a transaction. The caller takes `id`,
@@ -143,6 +169,15 @@ fn moments_of_change<const N: usize>(is_changed: bool, more: [(bool, Moment); N]
         .collect()
 }
 
+/// Whether a change of a lead is more than that of `lastActive`, which raises nothing (C-73).
+pub fn differs(old: &Lead, new: &Lead) -> bool {
+    let last_active = old.last_active;
+    *old != Lead {
+        last_active,
+        ..new.clone()
+    }
+}
+
 impl Factual for LeadState {
     const TRIGGER: Trigger = Trigger::Lead;
 
@@ -156,7 +191,7 @@ impl Factual for LeadState {
         };
         let (old, new) = (&before.lead, &self.lead);
         moments_of_change(
-            old != new,
+            differs(old, new),
             [
                 (old.owner != new.owner, Moment::OwnerChanged),
                 (!old.archived && new.archived, Moment::Archived),
@@ -205,11 +240,10 @@ impl Factual for MeetingState {
         Cause::Meeting(self.meeting.id, version)
     }
 
-    /// None for a cancellation (C-102).
     fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
         match before {
             None => vec![Moment::Booked],
-            Some(_) if self.meeting.status == MeetingStatus::Canceled => Vec::new(),
+            Some(_) if self.meeting.status == MeetingStatus::Canceled => vec![Moment::Canceled],
             Some(_) => vec![Moment::Moved],
         }
     }

@@ -80,11 +80,10 @@ impl Writer {
     /// [`StoreError`] if it failed, or its outcome is unknown.
     pub async fn keep_found(&self, claim: &IdempotencyKey, found: u64) -> Result<Claimed, StoreError> {
         let mut transaction = Transaction::default();
-        let outcome = (found, Item::from([(FOUND.to_owned(), n(1))]));
-        claim.put_outcome(
+        claim.put_found(
             &mut transaction,
             self.keys(),
-            outcome,
+            found,
             self.reader.environment.now(),
         );
         match self.table.commit(transaction).await {
@@ -124,6 +123,25 @@ impl IdempotencyKey {
     /// claim with this key.
     pub(crate) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
         self.put_outcome(transaction, keys, (made, Item::new()), now);
+    }
+
+    /// Like [`put`](Self::put), for a request that found the record.
+    pub(crate) fn put_found(
+        &self,
+        transaction: &mut Transaction,
+        keys: Keys<'_>,
+        found: u64,
+        now: Timestamp,
+    ) {
+        let outcome = (found, Item::from([(FOUND.to_owned(), n(1))]));
+        self.put_outcome(transaction, keys, outcome, now);
+    }
+
+    /// Adds the deletion of the claim of a record to `transaction`.
+    pub(crate) fn release(&self, transaction: &mut Transaction, keys: Keys<'_>, record: u64) {
+        let has = Item::from([("made".to_owned(), n(record))]);
+        let lacks = Vec::new();
+        transaction.delete(self.key(keys), Condition::Exactly { has, lacks });
     }
 
     /// Adds the claim of a request for `record`, with more attributes, like [`put`](Self::put).

@@ -39,6 +39,10 @@ pub mod erasure {
     pub use crate::store::leads::deleted_leads::*;
 }
 
+pub mod events {
+    pub use crate::store::events::*;
+}
+
 pub mod format {
     pub use crate::store::format::*;
 }

@@ -154,6 +154,24 @@ impl Transaction {
         self.numbered.insert(key);
     }
 
+    /// Adds 1 to each of two numbers of an item, on condition that they are `last`. Otherwise like
+    /// [`take_number`](Self::take_number).
+    pub fn take_numbers(&mut self, key: Key, last: [(&'static str, u64); 2]) {
+        // The item of a counter lacks a number that was never taken.
+        let (taken, new): (Vec<_>, Vec<_>) = last.into_iter().partition(|(_, last)| *last > 0);
+        let has = taken
+            .into_iter()
+            .map(|(name, last)| (name.to_owned(), item::n(last)));
+        let unchanged = Condition::Exactly {
+            has: has.collect(),
+            lacks: new.into_iter().map(|(name, _)| name).collect(),
+        };
+        for (name, _) in last {
+            self.update(key.clone(), name, 1, Item::new(), unchanged.clone());
+        }
+        self.numbered.insert(key);
+    }
+
     /// Adds the writes of another transaction. Additions to one item are merged; another write replaces the own one of
     /// the item, so callers check [`collides`](Self::collides) first if both may write it.
     pub fn merge(&mut self, other: Self) {

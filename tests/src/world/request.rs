@@ -73,7 +73,9 @@ impl Request<'_> {
         );
         let body = match raw.headers.get("content-type").map(HeaderValue::as_bytes) {
             _ if raw.text.is_empty() => Value::Null,
-            Some(b"application/json") => serde_json::from_slice(&raw.text).expect("the answer is JSON"),
+            Some(b"application/json; charset=utf-8") => {
+                serde_json::from_slice(&raw.text).expect("the answer is JSON")
+            }
             _ => String::from_utf8_lossy(&raw.text).into(),
         };
         let answer = Answer {

@@ -69,7 +69,7 @@ async fn each_key_sees_its_funnels() {
             (200, &json!(expected)),
             "user {who}"
         );
-        assert_eq!(answer.headers["content-type"], "application/json");
+        assert_eq!(answer.headers["content-type"], "application/json; charset=utf-8");
         assert_eq!(answer.cost.round_trips, 1);
     }
 }

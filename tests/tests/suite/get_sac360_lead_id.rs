@@ -46,7 +46,7 @@ async fn a_ticket_with_every_field() {
     add_tickets(&world.operator("acme"), [ticket(&full)]).await;
     let answer = ask(&world, &world.wallet(7).await, "lead/1001").await;
     answer.is(200, &json!([shown(&full)]));
-    assert_eq!(answer.headers["content-type"], "application/json");
+    assert_eq!(answer.headers["content-type"], "application/json; charset=utf-8");
     let names = |record: &Value| {
         record
             .as_object()

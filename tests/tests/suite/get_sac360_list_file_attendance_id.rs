@@ -50,7 +50,7 @@ async fn files_are_ordered_by_id_then_path() {
     let admin = world.wallet(7).await;
     let answer = ask(&world, &admin, OF_501).await;
     answer.is(200, &expected);
-    assert_eq!(answer.headers["content-type"], "application/json");
+    assert_eq!(answer.headers["content-type"], "application/json; charset=utf-8");
     ask(&world, &admin, "list_file_attendance/503")
         .await
         .is(200, &json!([]));

@@ -21,6 +21,7 @@ mod delete_leads;
 mod delete_leads_id;
 mod directory;
 mod documents;
+mod doors;
 mod edge;
 mod erasure;
 mod faults;

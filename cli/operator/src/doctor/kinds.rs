@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::copy_rules;
 use super::kind::{About, CheckedKind, FunnelColumn, KindRef, Number, RuleRef};
 use super::known;
-use shared::call::CallEvent;
+use shared::event::CallEvent;
 use shared::ids::{CallId, LeadId};
 use shared::store::unscoped::calendars;
 use shared::store::unscoped::calls;

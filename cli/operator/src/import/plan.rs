@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn the_last_good_line_of_a_record_counts() {
         let user = |name: &str| format!(r#"{{"kind":"user","id":1,"name":{name}}}"#);
-        let (mut plan, tally) = read(&[user("\"A\""), user("\"B\""), user("7")]);
+        let (mut plan, tally) = read(&[user("\"A\""), user("\"B\""), user("true")]);
         let kinds: Vec<_> = (1..=3).map(|line| plan.kind(line)).collect();
         assert_eq!(kinds, [None, Some(Kind::Users), None]);
         assert_eq!(tally.report().refused[0].line, 3);

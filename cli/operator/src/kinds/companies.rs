@@ -26,7 +26,11 @@ impl RecordKind for Companies {
     type Line = Company;
     const KIND: Kind = Kind::Companies;
 
-    fn parse(fields: Fields) -> Result<Company, String> {
+    fn parse(mut fields: Fields) -> Result<Company, String> {
+        line::read_people(
+            &mut fields,
+            &["companyname", "companyemail", "companyphone", "cnpj"],
+        );
         let mut company: Company = line::read(fields)?;
         let figures = [
             ("companyannualrevenue", &mut company.companyannualrevenue),

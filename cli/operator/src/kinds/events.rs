@@ -1,9 +1,10 @@
-//! Events of the timeline. An event belongs to a call, and the call contains the event's id.
+//! Events of timelines. An event belongs to a call, and the call contains the event's id; or it is a submission of a form.
 
-use shared::call::CallEvent;
+use shared::event::{CallEvent, FormEvent, TimelineEvent};
 use shared::ids::{CallId, EventId};
 use shared::phone::digits;
 use shared::store::unscoped::calls::CallRecord;
+use shared::store::unscoped::events;
 use table::item;
 use table::unknown::Raw;
 
@@ -11,43 +12,61 @@ use crate::conditions::{record, same_event};
 
 use super::prelude::*;
 
-/// The events of calls.
+/// The name of the event of a form.
+const FORM_RECEIVED: &str = "form.received";
+/// Distinguishes identities of events of forms from those of calls.
+const OF_FORMS: u64 = 1 << 63;
+
+/// The events of timelines.
 #[derive(Debug)]
 pub struct Events;
 
 impl RecordKind for Events {
-    type Record = CallEvent;
-    type Line = CallEvent;
+    type Record = TimelineEvent;
+    type Line = TimelineEvent;
     const KIND: Kind = Kind::Events;
 
-    fn parse(fields: Fields) -> Result<CallEvent, String> {
+    fn parse(fields: Fields) -> Result<TimelineEvent, String> {
+        if fields.get("name") == Some(&FORM_RECEIVED.into()) {
+            let event: FormEvent = line::read(fields)?;
+            limits::size(&sparse(&event).unwrap_or_default())?;
+            return Ok(TimelineEvent::Form(event));
+        }
         let mut event: CallEvent = line::read(fields)?;
         event.phone = event.phone.as_deref().map(digits);
         within("service", Some(&event.service), 32)?;
         within("phone", event.phone.as_deref(), 64)?;
         within("callId", event.call_id.as_deref(), 64)?;
-        Ok(event)
+        Ok(TimelineEvent::Call(event))
     }
 
     fn field_names() -> &'static [&'static str] {
         faults::names_of::<CallEvent>()
     }
 
-    /// The id of the call, because a call has one event.
-    fn identity(event: &CallEvent) -> u64 {
-        event.call.get()
+    /// The id of the call, because a call has one event. Of the event of a form its own id, apart from calls.
+    fn identity(event: &TimelineEvent) -> u64 {
+        match event {
+            TimelineEvent::Call(event) => event.call.get(),
+            TimelineEvent::Form(event) => OF_FORMS | event.id.get(),
+        }
     }
 
-    fn references(event: &CallEvent, to: &mut References) {
-        to.add("operator", Referent::User, [event.operator]);
-        to.add("lead", Referent::Lead, [event.lead]);
+    fn references(event: &TimelineEvent, to: &mut References) {
+        if let TimelineEvent::Call(event) = event {
+            to.add("operator", Referent::User, [event.operator]);
+        }
+        to.add("lead", Referent::Lead, [event.lead()]);
     }
 
-    fn event(event: &CallEvent) -> Option<(EventId, CallId)> {
-        Some((event.id, event.call))
+    fn event(event: &TimelineEvent) -> Option<(EventId, CallId)> {
+        match event {
+            TimelineEvent::Call(event) => Some((event.id, event.call)),
+            TimelineEvent::Form(_) => None,
+        }
     }
 
-    fn export(event: &CallEvent) -> serde_json::Result<Fields> {
+    fn export(event: &TimelineEvent) -> serde_json::Result<Fields> {
         sparse(event)
     }
 }
@@ -55,8 +74,8 @@ impl RecordKind for Events {
 impl ImportKind for Events {
     /// Writes events, each in place of the event of its call. The event of a call recorded by the webhook is replaced
     /// only with `overwrite`.
-    async fn write(operator: &Operator, events: &[&CallEvent], mode: Mode) -> Written {
-        if let Some(last) = events.iter().map(|event| event.id).max() {
+    async fn write(operator: &Operator, events: &[&TimelineEvent], mode: Mode) -> Written {
+        if let Some(last) = events.iter().map(|event| event.id()).max() {
             operator.reserve_events(last).await?;
         }
         operator.write_each::<Self>(events, mode).await
@@ -64,52 +83,77 @@ impl ImportKind for Events {
 }
 
 impl Decide for Events {
-    fn reads(keys: Keys<'_>, event: &CallEvent, _mode: Mode) -> Vec<Key> {
-        vec![keys.call(event.call)]
+    fn reads(keys: Keys<'_>, event: &TimelineEvent, _mode: Mode) -> Vec<Key> {
+        match event {
+            TimelineEvent::Call(event) => vec![keys.call(event.call)],
+            TimelineEvent::Form(event) => vec![keys.form_event(event.lead, event.id)],
+        }
     }
 
     /// The keys of the event, and of the event that the call has.
-    fn follow(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
+    fn follow(keys: Keys<'_>, event: &TimelineEvent, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
+        let TimelineEvent::Call(event) = event else {
+            return Ok(Vec::new());
+        };
         let mut further = vec![keys.event(event.lead, event.id)];
         let record = call_of(keys, event, found)?;
         further.extend(record.and_then(|record| former_key(keys, &record)));
         Ok(further)
     }
 
-    fn decide(operator: &Operator, event: &CallEvent, found: &FoundItems, mode: Mode) -> Decision {
-        let keys = operator.keys();
-        let call = keys.call(event.call);
-        found.need(&call, "call", Kind::Calls, event.call)?;
-        // Never skipped here, because the call exists.
-        let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
-        let key = keys.event(event.lead, event.id);
-        let at_key = found.get(&key).cloned();
-        let at_key = at_key
-            .map(|item| item::decode::<CallEvent>("event", item))
-            .transpose()?;
-        if let Some(reason) = misplacement(event, &record, at_key.as_ref()) {
-            return Err(Skip::Refused(reason));
+    fn decide(operator: &Operator, event: &TimelineEvent, found: &FoundItems, mode: Mode) -> Decision {
+        match event {
+            TimelineEvent::Call(event) => decide_call(operator, event, found, mode),
+            TimelineEvent::Form(event) => decide_form(operator.keys(), event, found),
         }
-        let former = former_key(keys, &record);
-        if former.as_ref() == Some(&key) && at_key.as_ref() == Some(event) {
-            return Err(Skip::Unchanged);
-        }
-        // Only the webhook gives a call a nonce.
-        let is_of_webhook = record.nonce.is_some();
-        if is_of_webhook && !mode.overwrite {
-            return Err(Skip::Refused(format!(
-                "call {} was recorded by the webhook since; use --overwrite to replace its event",
-                event.call
-            )));
-        }
-        let presence = if at_key.is_some() {
-            Condition::Present
-        } else {
-            Condition::Absent
-        };
-        let stored = found.get(&key).map(Raw::of).unwrap_or_default();
-        Ok(operator.place_event(event, (call, record), former, (stored, presence))?)
     }
+}
+
+fn decide_form(keys: Keys<'_>, event: &FormEvent, found: &FoundItems) -> Decision {
+    let key = keys.form_event(event.lead, event.id);
+    let stored = found.get(&key).map(events::decode).transpose()?;
+    if stored.as_ref() == Some(event) {
+        return Err(Skip::Unchanged);
+    }
+    let mut transaction = Transaction::default();
+    transaction.put(key, events::encode(event), Condition::Always);
+    transaction.check(keys.lead(event.lead), Condition::Present);
+    Ok(transaction)
+}
+
+fn decide_call(operator: &Operator, event: &CallEvent, found: &FoundItems, mode: Mode) -> Decision {
+    let keys = operator.keys();
+    let call = keys.call(event.call);
+    found.need(&call, "call", Kind::Calls, event.call)?;
+    // Never skipped here, because the call exists.
+    let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
+    let key = keys.event(event.lead, event.id);
+    let at_key = found.get(&key).cloned();
+    let at_key = at_key
+        .map(|item| item::decode::<CallEvent>("event", item))
+        .transpose()?;
+    if let Some(reason) = misplacement(event, &record, at_key.as_ref()) {
+        return Err(Skip::Refused(reason));
+    }
+    let former = former_key(keys, &record);
+    if former.as_ref() == Some(&key) && at_key.as_ref() == Some(event) {
+        return Err(Skip::Unchanged);
+    }
+    // Only the webhook gives a call a nonce.
+    let is_of_webhook = record.nonce.is_some();
+    if is_of_webhook && !mode.overwrite {
+        return Err(Skip::Refused(format!(
+            "call {} was recorded by the webhook since; use --overwrite to replace its event",
+            event.call
+        )));
+    }
+    let presence = if at_key.is_some() {
+        Condition::Present
+    } else {
+        Condition::Absent
+    };
+    let stored = found.get(&key).map(Raw::of).unwrap_or_default();
+    Ok(operator.place_event(event, (call, record), former, (stored, presence))?)
 }
 
 /// The record of an event's call.

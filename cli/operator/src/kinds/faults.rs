@@ -121,7 +121,7 @@ fn with_advice<K: RecordKind>(path: &str, reason: String) -> String {
 }
 
 /// The name that is nearest to a misspelt one, if one is near. `email_2` is a further field and not misspelt.
-pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let numbered = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
         .strip_suffix('_');

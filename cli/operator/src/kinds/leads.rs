@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 use shared::ids::LeadId;
+use shared::input::is_blank;
 use shared::lead::{ChannelRestrictions, Lead, WHATSAPP, unite_whatsapp};
-use shared::lead_edit::MAX_IDS;
+use shared::lead_edit::{IDENTIFYING, MAX_IDS, TEXTS};
 use shared::store::unscoped::leads::{self, Details, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
+use shared::text::clean;
 use shared::time::Timestamp;
 
 use shared::store::unscoped::companies::same_company;
@@ -43,8 +45,19 @@ impl RecordKind for Leads {
             Some(Value::Array(tags)) => tags,
             Some(_) => return Err("utmTags: must be a list".to_owned()),
         };
-        let (fixed, custom): (Fields, Fields) =
+        line::read_people(&mut fields, &TEXTS);
+        // A lead that nobody can be called or written by has none of these.
+        fields.retain(|name, value| !(IDENTIFYING.contains(&name.as_str()) && is_blank(value)));
+        let (fixed, mut custom): (Fields, Fields) =
             fields.into_iter().partition(|(name, _)| FIXED.contains(name));
+        // Other custom values stay, because an export may hold them.
+        custom.retain(|_, value| value == "" || !value.is_string() || !is_blank(value));
+        for text in custom.values_mut().filter_map(|value| match value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }) {
+            *text = clean(text).unwrap_or_default().to_owned();
+        }
         let mut lead: Lead = line::read(fixed)?;
         // Longer lists could not be sent back to the API, and a page of leads reads all their tags.
         for (name, ids) in [

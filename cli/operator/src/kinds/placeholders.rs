@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use shared::automation::Automation;
 use shared::automation::template::{Placeholder, PlaceholderSource};
-use shared::automation::{Action, Automation};
 use shared::form::Target;
 use shared::store::unscoped::{forms, leads};
 use table::{KeyRange, Pages};
 
+use super::faults::nearest;
 use crate::{Operator, OperatorError};
 
 /// Placeholders of fields that do not exist.
@@ -18,30 +19,33 @@ impl UnknownPlaceholders {
     /// The reason to refuse an automation, if its bodies name one of them.
     pub fn refuse(&self, automation: &Automation) -> Option<String> {
         let unknown = |placeholder: &Placeholder<'_>| self.0.contains(&owned(placeholder));
-        let mut named = named(automation).filter(|(_, placeholder)| unknown(placeholder));
-        let (at, Placeholder { source, field }) = named.next()?;
-        Some(match source {
-            PlaceholderSource::Opportunity => {
-                format!("actions[{at}].body: {{op={field}}} is no field of opportunities")
-            }
-            PlaceholderSource::Lead => {
-                format!("actions[{at}].body: {{contactfield={field}}} is no field of leads")
-            }
-        })
+        let mut named = named(automation).filter(|(_, _, placeholder)| unknown(placeholder));
+        let (at, place, placeholder) = named.next()?;
+        let Placeholder { source, field } = placeholder;
+        let (name, records) = match source {
+            PlaceholderSource::Opportunity => ("op", "opportunities"),
+            PlaceholderSource::Lead => ("contactfield", "leads"),
+            PlaceholderSource::Form => ("form", "a form"),
+        };
+        let known = placeholder.fixed_names();
+        let known: Vec<_> = known.iter().map(String::as_str).collect();
+        let advice = nearest(field, &known).map_or_else(String::new, |nearest| {
+            format!(", did you mean {{{name}={nearest}}}?")
+        });
+        Some(format!(
+            "actions[{at}].{place}: {{{name}={field}}} is no field of {records}{advice}"
+        ))
     }
 }
 
-/// The placeholders of an automation for custom fields, with the indices of their actions.
-fn named(automation: &Automation) -> impl Iterator<Item = (usize, Placeholder<'_>)> {
+/// The placeholders of an automation for custom fields, with the indices of their actions and the fields that contain
+/// them.
+fn named(automation: &Automation) -> impl Iterator<Item = (usize, &'static str, Placeholder<'_>)> {
     let actions = automation.actions.iter().enumerate();
-    let bodies = actions.filter_map(|(at, action)| match action {
-        Action::Notify(notify) => Some((at, notify.body.as_ref()?)),
-        _ => None,
-    });
-    bodies.flat_map(|(at, body)| {
-        let placeholders = body.placeholders().unwrap_or_default().into_iter();
-        let custom = placeholders.filter(|placeholder| !placeholder.is_fixed());
-        custom.map(move |placeholder| (at, placeholder))
+    actions.flat_map(|(at, action)| {
+        let placeholders = action.placeholders().unwrap_or_default().into_iter();
+        let custom = placeholders.filter(|(_, placeholder)| !placeholder.is_fixed());
+        custom.map(move |(place, placeholder)| (at, place, placeholder))
     })
 }
 
@@ -57,7 +61,7 @@ impl Operator {
         automations: &[&Automation],
     ) -> Result<UnknownPlaceholders, OperatorError> {
         let named = automations.iter().flat_map(|automation| named(automation));
-        let mut unknown: BTreeSet<_> = named.map(|(_, placeholder)| owned(&placeholder)).collect();
+        let mut unknown: BTreeSet<_> = named.map(|(_, _, placeholder)| owned(&placeholder)).collect();
         let has_any_of = |unknown: &BTreeSet<(PlaceholderSource, String)>, wanted| {
             unknown.iter().any(|(of, _)| *of == wanted)
         };
@@ -65,6 +69,11 @@ impl Operator {
             let funnels = self.reader().funnels().await?;
             for field in funnels.into_iter().flat_map(|funnel| funnel.fields) {
                 unknown.remove(&(PlaceholderSource::Opportunity, field.name));
+            }
+        }
+        if has_any_of(&unknown, PlaceholderSource::Form) {
+            for name in self.fields_of_forms().await? {
+                unknown.remove(&(PlaceholderSource::Form, name));
             }
         }
         if has_any_of(&unknown, PlaceholderSource::Lead) {
@@ -86,6 +95,17 @@ impl Operator {
             }
         }
         Ok(UnknownPlaceholders(unknown))
+    }
+
+    /// The names of all forms' fields.
+    async fn fields_of_forms(&self) -> Result<Vec<String>, OperatorError> {
+        let mut names = Vec::new();
+        let mut pages = Pages::of(KeyRange::whole(self.keys().forms()));
+        while let Some(items) = pages.next(self.reads()).await? {
+            let forms = items.iter().filter_map(|item| forms::form(item).ok());
+            names.extend(forms.flat_map(|form| form.accepted()).map(|field| field.name));
+        }
+        Ok(names)
     }
 
     /// The custom fields that forms set.

@@ -14,7 +14,8 @@ impl RecordKind for Profiles {
     type Line = Profile;
     const KIND: Kind = Kind::Profiles;
 
-    fn parse(fields: Fields) -> Result<Profile, String> {
+    fn parse(mut fields: Fields) -> Result<Profile, String> {
+        line::read_people(&mut fields, &["name", "number"]);
         let profile: Profile = line::read(fields)?;
         if Phone::of(&profile.number).is_none() {
             return Err(NO_NUMBER.to_owned());

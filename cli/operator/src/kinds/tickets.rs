@@ -32,6 +32,7 @@ impl RecordKind for Tickets {
                 check_derived(&value, derived, fields.get(time), time)?;
             }
         }
+        line::read_people(&mut fields, &["name", "lead_name", "name_contact", "recipientid"]);
         let line = Dated::<Ticket>::read(fields)?;
         limits::size(&line.record.sparse())?;
         Ok(line)

@@ -35,7 +35,8 @@ impl RecordKind for Users {
     type Line = User;
     const KIND: Kind = Kind::Users;
 
-    fn parse(fields: Fields) -> Result<User, String> {
+    fn parse(mut fields: Fields) -> Result<User, String> {
+        line::read_people(&mut fields, &["name", "lastName", "email", "telephone"]);
         line::read(fields)
     }
 

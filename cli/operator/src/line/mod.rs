@@ -6,6 +6,7 @@ mod reason;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use shared::input::person_text;
 use shared::json;
 use shared::time::Timestamp;
 
@@ -51,6 +52,19 @@ pub fn take_time(fields: &mut Fields, name: &str) -> Result<Option<Timestamp>, S
         Some(value) => serde_json::from_value(value)
             .map(Some)
             .map_err(|_| format!("{name}: must be a date-time such as 2026-11-21T12:00:00.000Z")),
+    }
+}
+
+/// Reads the texts of people as every door reads them (C-108). Empty text stays, because an export may hold it. A value
+/// that is no text stays for the reader of the record, which names all faults of the line.
+pub fn read_people(fields: &mut Fields, names: &[&str]) {
+    for name in names {
+        if let Some(value) = fields.get_mut(*name)
+            && *value != ""
+            && let Ok(text) = person_text(value)
+        {
+            *value = text.into();
+        }
     }
 }
 

@@ -127,7 +127,7 @@ impl Search<'_> {
         let mut events = self.operator.events(None);
         while let Some(page) = events.next().await? {
             for event in &page {
-                self.add_if_dependent::<Events>(event, || event.id.to_string());
+                self.add_if_dependent::<Events>(event, || event.id().to_string());
             }
             (self.watch)(page.len() as u64);
         }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use shared::calendar::LinkName;
 use shared::http::{InvalidField, parse_object, required};
 use shared::ids::{LeadId, MeetingId, OpportunityId};
+use shared::input::object;
 use shared::integer::whole;
 use shared::json::{MUST_BE_TEXT, find_inexact};
 use shared::meeting::{Meeting, NewContact};
@@ -150,7 +151,7 @@ fn guest(lead: OptionalId<LeadId>, form: Option<Value>) -> Result<(Guest, Map<St
         let (contact, rest) = form::read(form)?;
         return Ok((Guest::New(Box::new(contact)), rest));
     }
-    let is_empty = form.is_none_or(|form| form.is_null() || form.as_object().is_some_and(Map::is_empty));
+    let is_empty = form.is_none_or(|form| form.is_null() || object(form).is_ok_and(|form| form.is_empty()));
     if !is_empty {
         return Err(InvalidField::new("formData", "must not be sent with a leadId"));
     }
@@ -163,12 +164,11 @@ fn properties(properties: Option<Value>) -> Result<Map<String, Value>, InvalidFi
     if let Some(path) = find_inexact("properties", &properties) {
         return Err(InvalidField::new(path, MUST_BE_TEXT));
     }
+    if bytes_of(Some(&properties)) > MAX_PROPERTIES {
+        return Err(InvalidField::new("properties", "must have at most 4 KB"));
+    }
     match properties {
         Value::Null => Ok(Map::new()),
-        Value::Object(_) if bytes_of(Some(&properties)) > MAX_PROPERTIES => {
-            Err(InvalidField::new("properties", "must have at most 4 KB"))
-        }
-        Value::Object(properties) => Ok(properties),
-        _ => Err(InvalidField::new("properties", "must be an object")),
+        properties => object(properties).map_err(|_| InvalidField::new("properties", "must be an object")),
     }
 }

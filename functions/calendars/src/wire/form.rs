@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 use shared::http::InvalidField;
-use shared::json::{MUST_BE_TEXT, inexact};
+use shared::input::{drop_blanks, object, person_text, person_value};
 use shared::lead::{WHATSAPP, unite_whatsapp};
 use shared::meeting::{Meeting, NewContact};
-use shared::text::fits;
+use shared::text::{cut, fits};
 
 /// Maximum keys of a form, and maximum characters of a text in it.
 const MAX_KEYS: usize = 50;
@@ -15,9 +15,9 @@ const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;
 const MAX_LEAD_FIELD: usize = 1000;
 
-/// Returns the person and the remaining fields. A field of the person must be text. Null counts as absent.
+/// Returns the person and the remaining fields, without blank ones.
 pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), InvalidField> {
-    let Some(Value::Object(mut form)) = form else {
+    let Some(mut form) = form.and_then(|form| object(form).ok()) else {
         let rule = "must be an object with a firstname or an email where leadId is null";
         return Err(InvalidField::new("formData", rule));
     };
@@ -25,11 +25,18 @@ pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), Inv
         return Err(InvalidField::new("formData", "must have at most 50 keys"));
     }
     unite_whatsapp(&mut form).map_err(|rule| InvalidField::new(format!("formData.{WHATSAPP}"), rule))?;
-    for (name, value) in &form {
-        validate(name, value)?;
+    let (mut fields, mut rest) = (Map::new(), Map::new());
+    for (name, value) in form {
+        let read = if NewContact::FIELDS.contains(&name.as_str()) {
+            lead_value(&name, &value).map(|value| fields.insert(name.clone(), value))
+        } else {
+            form_value(&name, value).map(|value| rest.insert(name.clone(), value))
+        };
+        // The name may be the caller's, so it is cut in errors.
+        let cut = |rule| InvalidField::new(format!("formData.{}", cut(&name, Meeting::MAX_NAME)), rule);
+        read.map_err(cut)?;
     }
-    let is_field = |name: &String| NewContact::FIELDS.contains(&name.as_str());
-    let (fields, rest): (Map<_, _>, Map<_, _>) = form.into_iter().partition(|(name, _)| is_field(name));
+    drop_blanks(&mut rest);
     let contact: NewContact = serde_json::from_value(Value::Object(fields))
         .map_err(|_| InvalidField::new("formData", "must have text in the fields of the lead"))?;
     if !contact.is_named() {
@@ -39,25 +46,24 @@ pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), Inv
     Ok((contact, rest))
 }
 
-/// Checks the name and the value of one field. The name may be the caller's, so it is cut in errors.
-fn validate(name: &str, value: &Value) -> Result<(), InvalidField> {
-    let invalid = |rule| {
-        let name = shared::text::cut(name, Meeting::MAX_NAME);
-        Err(InvalidField::new(format!("formData.{name}"), rule))
-    };
-    let is_field = NewContact::FIELDS.contains(&name);
-    match value {
-        _ if !fits(name, Meeting::MAX_NAME) => invalid("must have a name of at most 64 characters"),
-        Value::String(text) if NAMES.contains(&name) && fits(text, MAX_LEAD_NAME) => Ok(()),
-        Value::String(_) if NAMES.contains(&name) => invalid("must have at most 255 characters"),
-        Value::String(text) if is_field && text.len() > MAX_LEAD_FIELD => {
-            invalid("must have at most 1000 bytes")
-        }
-        Value::String(text) if !fits(text, MAX_TEXT) => invalid("must have at most 1000 characters"),
-        Value::String(_) | Value::Null => Ok(()),
-        _ if is_field => invalid("must be text or null"),
-        Value::Number(_) | Value::Bool(_) => Ok(()),
-        Value::Object(_) if inexact(value).is_some() => invalid(MUST_BE_TEXT),
-        Value::Array(_) | Value::Object(_) => invalid("must be text, a number, true, false or null"),
+/// The value of a field of the person.
+fn lead_value(name: &str, value: &Value) -> Result<Value, &'static str> {
+    let text = person_text(value)?;
+    let is_name = NAMES.contains(&name);
+    match &text {
+        Some(text) if is_name && !fits(text, MAX_LEAD_NAME) => Err("must have at most 255 characters"),
+        Some(text) if !is_name && text.len() > MAX_LEAD_FIELD => Err("must have at most 1000 bytes"),
+        _ => Ok(text.into()),
+    }
+}
+
+/// The value of another field.
+fn form_value(name: &str, value: Value) -> Result<Value, &'static str> {
+    if !fits(name, Meeting::MAX_NAME) {
+        return Err("must have a name of at most 64 characters");
+    }
+    match person_value(value)? {
+        Value::String(text) if !fits(&text, MAX_TEXT) => Err("must have at most 1000 characters"),
+        value => Ok(value),
     }
 }

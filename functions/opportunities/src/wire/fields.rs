@@ -2,15 +2,29 @@
 
 use serde_json::{Map, Value};
 use shared::http::{InvalidField, JsonObject};
+use shared::input::{self, object};
 use shared::integer::whole_or_text;
 use shared::json::{MUST_BE_TEXT, inexact};
 use shared::money::Cents;
 use shared::opportunity::Status;
 use shared::opportunity_edit::CloseDate;
+use shared::text::{clean, fits};
 use shared::time::{Day, Timestamp};
 
 /// The rule of an invalid field.
 pub type Requirement = &'static str;
+
+/// The fields other than text, whose blank value counts as absent (C-7).
+pub const NOT_TEXT: [&str; 8] = [
+    "crm_column",
+    "lead_id",
+    "value",
+    "sequence",
+    "status",
+    "expectedCloseDate",
+    "user",
+    "archived",
+];
 
 /// Maximum characters of a title (C-30).
 const MAX_TITLE: usize = 255;
@@ -20,9 +34,8 @@ const MAX_TEXT: usize = 10_000;
 const MAX_SEQUENCE: u64 = shared::ids::MAX_ID;
 
 pub fn title(value: &Value) -> Result<String, Requirement> {
-    let title = value
-        .as_str()
-        .filter(|title| !title.is_empty() && fits(title, MAX_TITLE));
+    let title = value.as_str().and_then(clean);
+    let title = title.filter(|title| fits(title, MAX_TITLE));
     title.map(str::to_owned).ok_or("must have 1 to 255 characters")
 }
 
@@ -48,7 +61,8 @@ pub fn status(value: &Value) -> Result<Status, Requirement> {
 pub fn close_date(value: &Value) -> Result<CloseDate, Requirement> {
     let text = value.as_str().unwrap_or_default();
     let time = Timestamp::parse(text).map(CloseDate::At);
-    let date = time.or_else(|| Day::parse(text).map(CloseDate::On));
+    let day = || Day::parse(text).filter(|day| day.is_input());
+    let date = time.or_else(|| day().map(CloseDate::On));
     date.ok_or("must be RFC 3339, a date such as 2026-11-21, or null")
 }
 
@@ -58,9 +72,8 @@ pub fn reason(value: &Value) -> Result<String, Requirement> {
         .ok_or("must be text of at most 10000 characters, or null")
 }
 
-/// A boolean only, although records show 0 or 1 (C-33).
 pub fn flag(value: &Value) -> Result<bool, Requirement> {
-    value.as_bool().ok_or("must be true or false")
+    input::flag(value).ok_or("must be true or false")
 }
 
 /// Whether a value is valid in a custom field.
@@ -76,22 +89,13 @@ pub fn custom(value: &Value) -> Result<(), Requirement> {
 
 /// The custom fields of a body; empty if the property is absent.
 pub fn custom_fields(body: &mut JsonObject) -> Result<Map<String, Value>, InvalidField> {
-    let fields = match body.take("fields") {
-        None => Map::new(),
-        Some(Value::Object(fields)) => fields,
-        Some(_) => {
-            let rule = "must be an object of values by their fields' names";
-            return Err(InvalidField::new("fields", rule));
-        }
-    };
+    let rule = "must be an object of values by their fields' names";
+    let fields = body.take("fields").map_or(Ok(Map::new()), object);
+    let fields = fields.map_err(|_| InvalidField::new("fields", rule))?;
     for (name, value) in &fields {
         custom(value).map_err(|rule| InvalidField::new(format!("fields.{name}"), rule))?;
     }
     Ok(fields)
-}
-
-fn fits(text: &str, limit: usize) -> bool {
-    text.chars().nth(limit).is_none()
 }
 
 #[cfg(test)]
@@ -101,9 +105,11 @@ mod tests {
 
     #[test]
     fn lengths_are_counted_in_characters() {
-        assert!(title(&json!("ã".repeat(255))).is_ok() && title(&json!(" ")).is_ok());
+        assert!(title(&json!("ã".repeat(255))).is_ok());
+        assert_eq!(title(&json!(" Reforma ")), Ok("Reforma".to_owned()));
         for bad in [
             json!(""),
+            json!(" "),
             json!("ã".repeat(256)),
             json!(5),
             json!(null),

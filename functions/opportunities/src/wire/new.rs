@@ -8,7 +8,9 @@ use super::fields;
 
 /// Parses a body field by field.
 pub fn read(body: &[u8]) -> Result<NewOpportunity, RequestError> {
-    let mut body = JsonObject::parse(body)?.without_nulls();
+    let mut body = JsonObject::parse(body)?
+        .without_nulls()
+        .without_blanks(&fields::NOT_TEXT);
     Ok(NewOpportunity {
         title: body.required("title", fields::title)?,
         column: body.required("crm_column", fields::id(ColumnId::new))?,

@@ -8,7 +8,7 @@ use super::fields;
 
 /// Parses a body field by field.
 pub fn read(body: &[u8]) -> Result<OpportunityPatch, RequestError> {
-    let mut body = JsonObject::parse(body)?;
+    let mut body = JsonObject::parse(body)?.without_blanks(&fields::NOT_TEXT);
     Ok(OpportunityPatch {
         title: body.optional("title", fields::title)?,
         column: body.optional("crm_column", fields::id(ColumnId::new))?,

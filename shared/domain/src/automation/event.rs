@@ -15,15 +15,17 @@ pub enum Trigger {
     Lead,
     /// An opportunity is created or changed.
     Opportunity,
-    /// A meeting is booked or moved.
+    /// A meeting is booked, moved or cancelled.
     Meeting,
+    /// A submission of a form is accepted.
+    Form,
 }
 
 /// Moments of a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Moment {
-    /// The call came in through the webhook.
+    /// The call came in through the webhook, or the submission through its form.
     Received,
     /// The record was created.
     Created,
@@ -41,6 +43,8 @@ pub enum Moment {
     Booked,
     /// The meeting was moved to another time.
     Moved,
+    /// The meeting was cancelled.
+    Canceled,
 }
 
 impl Trigger {
@@ -48,7 +52,7 @@ impl Trigger {
     #[must_use]
     pub fn moments(self) -> &'static [Moment] {
         match self {
-            Self::LeadPhoneCall => &[Moment::Received],
+            Self::LeadPhoneCall | Self::Form => &[Moment::Received],
             Self::Lead => &[
                 Moment::Created,
                 Moment::Updated,
@@ -61,7 +65,7 @@ impl Trigger {
                 Moment::ColumnChanged,
                 Moment::StatusChanged,
             ],
-            Self::Meeting => &[Moment::Booked, Moment::Moved],
+            Self::Meeting => &[Moment::Booked, Moment::Moved, Moment::Canceled],
         }
     }
 }

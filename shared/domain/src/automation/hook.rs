@@ -44,10 +44,16 @@ impl WebhookUrl {
         self.port
     }
 
-    /// Path and query.
+    /// Path and query, which may have placeholders.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// With another path and query.
+    #[must_use]
+    pub fn with_path(&self, path: String) -> Self {
+        Self { path, ..self.clone() }
     }
 }
 

@@ -13,14 +13,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
+use crate::ids::{AutomationId, ColumnId, DepartmentId, FormId, FunnelId, UserId};
 use crate::money::Cents;
 use crate::opportunity::{Opportunity, Status};
 
 pub use event::{Event, Moment, Trigger};
 pub use hook::{WebhookUrl, is_public};
 pub use request::{Headers, Method};
-pub use template::Template;
+use template::placeholders_of;
+pub use template::{Placeholder, Template};
 
 /// Maximum number of actions of an automation.
 pub const MAX_ACTIONS: usize = 20;
@@ -71,6 +72,9 @@ pub struct Filters {
     /// The lead's acquisition channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<FormId>,
 }
 
 /// The attributes of an event that filters compare.
@@ -88,6 +92,9 @@ pub struct Circumstances {
     /// The lead's owner, the opportunity's user or the meeting's user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<UserId>,
+    /// The form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<FormId>,
 }
 
 /// An action. Unknown actions and fields are rejected, like unknown filters.
@@ -154,6 +161,12 @@ pub struct Notify {
 pub struct SecretText(String);
 
 impl SecretText {
+    /// From clear text.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
     /// The secret in clear text.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -176,6 +189,7 @@ impl Circumstances {
             column: Some(opportunity.crm_column),
             status: Some(opportunity.status),
             owner: Some(opportunity.user),
+            form: None,
         }
     }
 }
@@ -197,6 +211,7 @@ impl Filters {
             ("funnel", self.funnel.is_some(), has_opportunity),
             ("column", self.column.is_some(), has_opportunity),
             ("status", self.status.is_some(), has_opportunity),
+            ("form", self.form.is_some(), trigger == Trigger::Form),
         ];
         let inapplicable = filters
             .into_iter()
@@ -224,6 +239,7 @@ impl Filters {
             && accepts(self.column.as_ref(), event.column.as_ref())
             && accepts(self.status.as_ref(), event.status.as_ref())
             && accepts(self.owner.as_ref(), event.owner.as_ref())
+            && accepts(self.form.as_ref(), event.form.as_ref())
             && (self.source.is_none() || self.source.as_deref() == source)
     }
 }
@@ -252,15 +268,49 @@ impl Automation {
             return Err(format!("actions: must have 1 to {MAX_ACTIONS} elements"));
         }
         for (at, action) in self.actions.iter().enumerate() {
-            action
-                .validate()
-                .map_err(|reason| format!("actions[{at}].{reason}"))?;
+            let invalid = |reason| format!("actions[{at}].{reason}");
+            action.validate().map_err(invalid)?;
+            for (place, placeholder) in action.placeholders().map_err(invalid)? {
+                let is_of_form = placeholder.source == template::PlaceholderSource::Form;
+                if is_of_form && self.trigger != Trigger::Form {
+                    let field = placeholder.field;
+                    let reason = format!("{place}: {{form={field}}} has a value only under the trigger form");
+                    return Err(invalid(reason));
+                }
+            }
         }
         Ok(())
     }
 }
 
 impl Action {
+    /// The placeholders of all its texts, each with the field that contains it.
+    ///
+    /// # Errors
+    /// The reason why a text is invalid, which begins with the name of the field.
+    pub fn placeholders(&self) -> Result<Vec<(&'static str, Placeholder<'_>)>, String> {
+        let mut texts = Vec::new();
+        match self {
+            Self::Notify(notify) => {
+                texts.push(("url", placeholders_of(notify.url.path())));
+                for value in notify.headers.values() {
+                    // The error must not quote the value, which may be a secret.
+                    let hidden = |_| "a value has an unknown placeholder".to_owned();
+                    texts.push(("headers", placeholders_of(value.reveal()).map_err(hidden)));
+                }
+                texts.extend(notify.body.iter().map(|body| ("body", body.placeholders())));
+            }
+            Self::CreateOpportunity { title, .. } => texts.push(("title", placeholders_of(title))),
+            Self::AddPoints { .. } | Self::SetOwner { .. } | Self::AddAccess { .. } => {}
+        }
+        let mut found = Vec::new();
+        for (place, placeholders) in texts {
+            let placeholders = placeholders.map_err(|reason| format!("{place}: {reason}"))?;
+            found.extend(placeholders.into_iter().map(|placeholder| (place, placeholder)));
+        }
+        Ok(found)
+    }
+
     /// The error begins with the name of the invalid field.
     fn validate(&self) -> Result<(), String> {
         match self {
@@ -281,11 +331,7 @@ impl Notify {
     /// The error begins with the name of the invalid field.
     fn validate(&self) -> Result<(), String> {
         require_length("secret", self.secret.reveal())?;
-        request::validate_headers(&self.headers)?;
-        if let Some(body) = &self.body {
-            body.placeholders().map_err(|reason| format!("body: {reason}"))?;
-        }
-        Ok(())
+        request::validate_headers(&self.headers)
     }
 }
 

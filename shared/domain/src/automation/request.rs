@@ -42,6 +42,8 @@ pub enum Method {
     Put,
     /// `PATCH`.
     Patch,
+    /// `GET`, without a body.
+    Get,
 }
 
 impl Method {
@@ -58,6 +60,7 @@ impl From<Method> for http::Method {
             Method::Post => Self::POST,
             Method::Put => Self::PUT,
             Method::Patch => Self::PATCH,
+            Method::Get => Self::GET,
         }
     }
 }

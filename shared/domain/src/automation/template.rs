@@ -1,4 +1,5 @@
-//! The body of a notification: JSON with placeholders (C-102).
+//! Texts with placeholders: the body of a notification, its address and headers, and the title of a new opportunity
+//! (C-102).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -12,7 +13,13 @@ use crate::time::Timestamp;
 /// Maximum placeholders of a template, because each may become a long text.
 const MAX_PLACEHOLDERS: usize = 100;
 
-/// JSON whose strings may contain `{op=<field>}` and `{contactfield=<field>}`.
+/// Further names of an opportunity's values, which notifications of other systems use: the column's name, `gain_date`,
+/// the user's id and first name, and the funnel.
+pub const OPPORTUNITY_NAMES: [&str; 5] = ["etapa", "gainDate", "user_id", "userFirstName", "funil_id"];
+/// Maximum bytes of a header's value with its placeholders replaced.
+const MAX_HEADER: usize = 1000;
+
+/// JSON whose strings may contain `{op=<field>}`, `{contactfield=<field>}` and `{form=<field>}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Template(Value);
@@ -24,6 +31,20 @@ pub enum PlaceholderSource {
     Opportunity,
     /// `contactfield`: the lead.
     Lead,
+    /// `form`: the submission.
+    Form,
+}
+
+impl PlaceholderSource {
+    /// Its name in placeholders.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opportunity => "op",
+            Self::Lead => "contactfield",
+            Self::Form => "form",
+        }
+    }
 }
 
 /// A placeholder.
@@ -42,6 +63,8 @@ pub struct Values {
     pub opportunity: Map<String, Value>,
     /// Fields of the lead.
     pub lead: Map<String, Value>,
+    /// Fields of the submission.
+    pub form: Map<String, Value>,
 }
 
 impl Template {
@@ -52,10 +75,7 @@ impl Template {
     pub fn placeholders(&self) -> Result<Vec<Placeholder<'_>>, String> {
         let mut found = Vec::new();
         collect_placeholders(&self.0, &mut found)?;
-        if found.len() > MAX_PLACEHOLDERS {
-            return Err(format!("must have at most {MAX_PLACEHOLDERS} placeholders"));
-        }
-        Ok(found)
+        limited(found)
     }
 
     /// The JSON with values in place of the placeholders. Absent and null values become the empty text; values that are
@@ -70,11 +90,96 @@ impl Placeholder<'_> {
     /// Whether every record has a field of this name, as opposed to a custom field.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
+        self.fixed_names().iter().any(|name| name == self.field)
+    }
+
+    /// The names that stand for fixed fields of its source.
+    #[must_use]
+    pub fn fixed_names(&self) -> Vec<String> {
         match self.source {
-            PlaceholderSource::Opportunity => example_opportunity().contains_key(self.field),
-            PlaceholderSource::Lead => example_lead().contains_key(self.field),
+            PlaceholderSource::Opportunity => {
+                let more = OPPORTUNITY_NAMES.map(str::to_owned);
+                example_opportunity()
+                    .into_iter()
+                    .map(|(name, _)| name)
+                    .chain(more)
+                    .collect()
+            }
+            PlaceholderSource::Lead => example_lead().into_iter().map(|(name, _)| name).collect(),
+            PlaceholderSource::Form => Vec::new(),
         }
     }
+}
+
+fn limited(found: Vec<Placeholder<'_>>) -> Result<Vec<Placeholder<'_>>, String> {
+    if found.len() > MAX_PLACEHOLDERS {
+        return Err(format!("must have at most {MAX_PLACEHOLDERS} placeholders"));
+    }
+    Ok(found)
+}
+
+/// The placeholders of a text, in order.
+///
+/// # Errors
+/// The reason why the text is invalid.
+pub fn placeholders_of(text: &str) -> Result<Vec<Placeholder<'_>>, String> {
+    let mut found = Vec::new();
+    collect_from_text(text, &mut found)?;
+    limited(found)
+}
+
+/// A text with its placeholders replaced.
+#[must_use]
+pub fn rendered(text: &str, values: &Values) -> String {
+    rendered_text(text, |placeholder| values.text_of(placeholder))
+}
+
+/// Path and query of an address with its placeholders replaced by percent-encoded values.
+///
+/// # Errors
+/// The reason why nothing may be sent: a value makes a segment of the path that leads elsewhere.
+pub fn rendered_path(path: &str, values: &Values) -> Result<String, &'static str> {
+    let encoded = |placeholder: Placeholder<'_>| percent_encode(&values.text_of(placeholder));
+    let (path, query) = path
+        .split_once('?')
+        .map_or((path, None), |(path, query)| (path, Some(query)));
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        let rendered = rendered_text(segment, encoded);
+        if rendered != segment && ["", ".", ".."].contains(&rendered.as_str()) {
+            return Err("a value makes an empty segment of the address, or one of dots");
+        }
+        segments.push(rendered);
+    }
+    let query = query.map(|query| format!("?{}", rendered_text(query, encoded)));
+    Ok(segments.join("/") + &query.unwrap_or_default())
+}
+
+/// The value of a header with its placeholders replaced, without control characters, cut at [`MAX_HEADER`] bytes.
+#[must_use]
+pub fn rendered_header(text: &str, values: &Values) -> String {
+    let mut header = String::new();
+    for byte in rendered(text, values).bytes() {
+        let encoded = match byte {
+            b' '..=b'~' => char::from(byte).to_string(),
+            0..=0x1F | 0x7F => continue,
+            _ => format!("%{byte:02X}"),
+        };
+        if header.len() + encoded.len() > MAX_HEADER {
+            break;
+        }
+        header.push_str(&encoded);
+    }
+    header.trim().to_owned()
+}
+
+/// All bytes but unreserved ones of RFC 3986 as `%XX`.
+fn percent_encode(text: &str) -> String {
+    let encoded = text.bytes().map(|byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    encoded.collect()
 }
 
 impl Values {
@@ -84,6 +189,7 @@ impl Values {
         let field = placeholder.field;
         let value = match placeholder.source {
             PlaceholderSource::Lead => self.lead.get(field),
+            PlaceholderSource::Form => self.form.get(field),
             PlaceholderSource::Opportunity => {
                 let custom = self.opportunity.get("fields");
                 let custom = custom.and_then(|fields| fields.get(field));
@@ -146,15 +252,7 @@ fn example_opportunity() -> Map<String, Value> {
 /// The first unknown placeholder, with its text.
 fn collect_placeholders<'a>(value: &'a Value, found: &mut Vec<Placeholder<'a>>) -> Result<(), String> {
     match value {
-        Value::String(text) => {
-            let mut rest = text.as_str();
-            while let Some(span) = first_span(rest) {
-                let unknown = || format!("{{{}={}}} is no placeholder", span.source, span.field);
-                found.push(span.placeholder().ok_or_else(unknown)?);
-                rest = span.after;
-            }
-            Ok(())
-        }
+        Value::String(text) => collect_from_text(text, found),
         Value::Array(list) => list
             .iter()
             .try_for_each(|value| collect_placeholders(value, found)),
@@ -165,10 +263,21 @@ fn collect_placeholders<'a>(value: &'a Value, found: &mut Vec<Placeholder<'a>>) 
     }
 }
 
+/// Adds the placeholders of a text to `found`.
+fn collect_from_text<'a>(text: &'a str, found: &mut Vec<Placeholder<'a>>) -> Result<(), String> {
+    let mut rest = text;
+    while let Some(span) = first_span(rest) {
+        let unknown = || format!("{{{}={}}} is no placeholder", span.source, span.field);
+        found.push(span.placeholder().ok_or_else(unknown)?);
+        rest = span.after;
+    }
+    Ok(())
+}
+
 /// The value with the placeholders of all its strings replaced. Names of members are unchanged.
 fn rendered_value(template: &Value, values: &Values) -> Value {
     match template {
-        Value::String(text) => Value::String(rendered_text(text, values)),
+        Value::String(text) => Value::String(rendered(text, values)),
         Value::Array(list) => list.iter().map(|item| rendered_value(item, values)).collect(),
         Value::Object(fields) => fields
             .iter()
@@ -179,13 +288,13 @@ fn rendered_value(template: &Value, values: &Values) -> Value {
 }
 
 /// The text with its placeholders replaced. Unknown placeholders, which an import rejects, become empty.
-fn rendered_text(template: &str, values: &Values) -> String {
+fn rendered_text(template: &str, value: impl Fn(Placeholder<'_>) -> String) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some(span) = first_span(rest) {
         text += span.before;
         if let Some(placeholder) = span.placeholder() {
-            text += &values.text_of(placeholder);
+            text += &value(placeholder);
         }
         rest = span.after;
     }
@@ -207,6 +316,7 @@ impl<'a> PlaceholderSpan<'a> {
         let source = match self.source {
             "op" => PlaceholderSource::Opportunity,
             "contactfield" => PlaceholderSource::Lead,
+            "form" => PlaceholderSource::Form,
             _ => return None,
         };
         if self.field.is_empty() {
@@ -255,7 +365,43 @@ mod tests {
                 json!({ "title": "Plano \"A\"", "value": "12.50", "fields": { "Cor {x}": "azul", "title": "no" } }),
             ),
             lead: into_fields(json!({ "id": 7, "firstname": "Ana", "phone": null, "tags": [1, 2] })),
+            form: into_fields(json!({ "mensagem": "Olá, a/b?\r\nx: y" })),
         }
+    }
+
+    /// C-102.
+    #[test]
+    fn addresses_and_headers_take_no_more_than_values() {
+        for (path, rendered) in [
+            ("/a?id=eq.{op=value}", Ok("/a?id=eq.12.50")),
+            ("/{contactfield=firstname}/x", Ok("/Ana/x")),
+            (
+                "/{form=mensagem}?q={form=mensagem}",
+                Ok("/Ol%C3%A1%2C%20a%2Fb%3F%0D%0Ax%3A%20y?q=Ol%C3%A1%2C%20a%2Fb%3F%0D%0Ax%3A%20y"),
+            ),
+            ("/x/{contactfield=phone}", Err(())),
+            ("/x?{contactfield=phone}", Ok("/x?")),
+            ("//x/", Ok("//x/")),
+        ] {
+            let found = rendered_path(path, &values()).map_err(|_| ());
+            assert_eq!(found, rendered.map(str::to_owned), "{path}");
+        }
+        let dots = Values {
+            form: into_fields(json!({ "a": "..", "b": "." })),
+            ..values()
+        };
+        for path in ["/{form=a}/x", "/{form=b}", "/.{form=b}/", "/x/{form=b}{form=b}"] {
+            assert!(rendered_path(path, &dots).is_err(), "{path}");
+        }
+        assert_eq!(
+            rendered_header("id {contactfield=id}; {form=mensagem}", &values()),
+            "id 7; Ol%C3%A1, a/b?x: y"
+        );
+        let long = Values {
+            form: into_fields(json!({ "a": "ã".repeat(500) })),
+            ..values()
+        };
+        assert_eq!(rendered_header("{form=a}", &long), "%C3%A3".repeat(166) + "%C3");
     }
 
     #[test]

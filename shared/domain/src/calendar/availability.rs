@@ -14,7 +14,8 @@
 //!   booked concurrently, not only against those with the same start.
 //! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. The calendar's
 //!   current buffer applies to both, so it separates any two meetings, booked in either order.
-//! - A start belongs to the day whose hours contain it. Today is the current day of the calendar's zone.
+//! - An opening whose end is not after its begin ends on the next day.
+//! - A start belongs to the day on which its opening begins. Today is the current day of the calendar's zone.
 
 use std::iter::successors;
 use std::ops::{Bound, Range, RangeBounds as _};
@@ -156,7 +157,8 @@ impl Calendar {
         let Some((first, last)) = local_day(range.start).zip(local_day(range.end - 1)) else {
             return Vec::new();
         };
-        // If the clock is set back over midnight, an opening of the previous or next day may reach into the range.
+        // An opening of the previous day may end in the range, and of the next one too if the clock is set back over
+        // midnight.
         let first = first.previous().unwrap_or(first);
         let last = last.next().unwrap_or(last);
         let mut starts = Vec::new();
@@ -179,6 +181,7 @@ impl Calendar {
         let first = zone.earliest(day, opening.from().minutes()).unix_millis();
         let closing = match (opening.to(), day.next()) {
             (Clock::MIDNIGHT, Some(next)) => zone.start_of(next),
+            (to, Some(next)) if opening.ends_next_day() => zone.latest(next, to.minutes()),
             (to, _) => zone.latest(day, to.minutes()),
         };
         // From the first start to the last at which a meeting still ends by the closing.

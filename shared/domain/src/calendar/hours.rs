@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Clock(u16);
 
-/// One opening: a start and a later end on the same day.
+/// One opening: a start and an end, which is on the next day if it is not after the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[Clock; 2]", into = "[Clock; 2]")]
 pub struct Opening {
@@ -18,7 +18,8 @@ pub struct Opening {
     to: Clock,
 }
 
-/// The openings of a day, sorted and without overlap. One may begin at the end of another. Empty if the day is closed.
+/// The openings that begin on a day, sorted and without overlap. One may begin at the end of another. Empty if the day is
+/// closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Opening>", into = "Vec<Opening>")]
 pub struct Openings(Vec<Opening>);
@@ -43,9 +44,9 @@ pub enum BadHours {
     /// Not a time of the day.
     #[error("must be a time from 00:00 to 24:00 such as 09:30")]
     Clock,
-    /// The end is not after the start.
-    #[error("must begin before it ends, unlike {0} to {1}")]
-    Reversed(Clock, Clock),
+    /// It ends when it begins, or begins at `24:00`.
+    #[error("must begin before 24:00 and end at another time, unlike {0} to {1}")]
+    Empty(Clock, Clock),
     /// An opening begins before the previous one ends.
     #[error("must be in order and not overlap, unlike {0} after {1}")]
     Disordered(Opening, Opening),
@@ -81,13 +82,18 @@ impl Opening {
     /// An opening.
     ///
     /// # Errors
-    /// [`BadHours::Reversed`] if the end is not after the start.
+    /// [`BadHours::Empty`] if it ends when it begins, or begins at the end of the day.
     pub fn new(from: Clock, to: Clock) -> Result<Self, BadHours> {
-        if from < to {
-            Ok(Self { from, to })
-        } else {
-            Err(BadHours::Reversed(from, to))
+        if from == to || from == Clock::MIDNIGHT {
+            return Err(BadHours::Empty(from, to));
         }
+        Ok(Self { from, to })
+    }
+
+    /// Whether it ends on the next day.
+    #[must_use]
+    pub fn ends_next_day(self) -> bool {
+        self.to < self.from
     }
 
     /// Start of the opening.
@@ -109,7 +115,9 @@ impl Openings {
     /// # Errors
     /// [`BadHours::Disordered`] for the first opening that begins before the previous one ends.
     pub fn new(openings: Vec<Opening>) -> Result<Self, BadHours> {
-        let disordered = openings.windows(2).find(|pair| pair[1].from < pair[0].to);
+        let disordered = openings
+            .windows(2)
+            .find(|pair| pair[1].from < pair[0].to || pair[0].ends_next_day());
         match disordered {
             Some(pair) => Err(BadHours::Disordered(pair[1], pair[0])),
             None => Ok(Self(openings)),
@@ -239,6 +247,8 @@ mod tests {
             json!([["00:00", "24:00"]]),
             json!([["09:00", "12:00"], ["13:30", "18:00"]]),
             json!([["09:00", "12:00"], ["12:00", "18:00"]]),
+            json!([["09:00", "12:00"], ["22:00", "02:00"]]),
+            json!([["22:00", "00:00"]]),
         ] {
             assert_eq!(read(hours.clone()).unwrap(), hours);
         }
@@ -252,16 +262,16 @@ mod tests {
                 "must be a time from 00:00 to 24:00 such as 09:30",
             ),
             (
-                json!([["12:00", "09:00"]]),
-                "must begin before it ends, unlike 12:00 to 09:00",
-            ),
-            (
                 json!([["09:00", "09:00"]]),
-                "must begin before it ends, unlike 09:00 to 09:00",
+                "must begin before 24:00 and end at another time, unlike 09:00 to 09:00",
             ),
             (
-                json!([["24:00", "24:00"]]),
-                "must begin before it ends, unlike 24:00 to 24:00",
+                json!([["24:00", "02:00"]]),
+                "must begin before 24:00 and end at another time, unlike 24:00 to 02:00",
+            ),
+            (
+                json!([["22:00", "02:00"], ["23:00", "24:00"]]),
+                "must be in order and not overlap, unlike 23:00 to 24:00 after 22:00 to 02:00",
             ),
             (
                 json!([["09:00", "12:00"], ["11:59", "13:00"]]),

@@ -20,6 +20,7 @@ fn submitted(fields: &Value, custom: &Value) -> Submitted {
         fields: map(fields),
         custom: map(custom),
         utm: Map::new(),
+        ..Submitted::default()
     }
 }
 

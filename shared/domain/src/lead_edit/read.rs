@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{LeadEditError, LeadPatch};
 use crate::ids::MAX_ID;
+use crate::input::{self, is_blank, person_text};
 use crate::integer::whole_or_text;
 use crate::json::{MUST_BE_TEXT, inexact};
 use crate::lead::{WHATSAPP, unite_whatsapp};
@@ -12,7 +13,7 @@ use crate::opportunity_edit::FieldChange;
 use crate::text::fits;
 
 /// The text fields that requests change.
-pub(super) const TEXTS: [&str; 16] = [
+pub const TEXTS: [&str; 16] = [
     "firstname",
     "lastname",
     "email",
@@ -113,18 +114,53 @@ impl LeadPatch {
             owner: change(fields, "owner", id)?,
             company: change(fields, "company", id)?,
             stage: change(fields, "stage", stage)?,
-            points: take(fields, "points", points)?,
-            user_access: take(fields, "userAccess", ids)?,
-            department_access: take(fields, "departmentAccess", ids)?,
-            ignore_sub_departments: take(fields, "ignoreSubDepartments", flag)?,
-            archived: take(fields, "archived", flag)?,
-            tags: take(fields, "tags", ids)?,
+            points: take_filled(fields, "points", points)?,
+            user_access: take_filled(fields, "userAccess", ids)?,
+            department_access: take_filled(fields, "departmentAccess", ids)?,
+            ignore_sub_departments: take_filled(fields, "ignoreSubDepartments", flag)?,
+            archived: take_filled(fields, "archived", flag)?,
+            tags: take_filled(fields, "tags", ids)?,
             custom: std::mem::take(fields),
         })
     }
 }
 
+/// Reads `name`, or else `fullname`, of a new lead without first and last name as these two, divided at the first space
+/// (C-92).
+pub fn split_name(fields: &mut Map<String, Value>) {
+    let is_absent = |name: &str| fields.get(name).is_none_or(is_blank);
+    if !is_absent("firstname") || !is_absent("lastname") {
+        return;
+    }
+    let text = |name: &str| person_text(fields.get(name)?).ok().flatten();
+    let Some((name, whole)) = ["name", "fullname"]
+        .into_iter()
+        .find_map(|name| Some((name, text(name)?)))
+    else {
+        return;
+    };
+    fields.shift_remove(name);
+    let (first, last) = whole.split_once(char::is_whitespace).unwrap_or((&whole, ""));
+    fields.insert("firstname".to_owned(), first.into());
+    fields.insert("lastname".to_owned(), last.trim_start().into());
+}
+
 type FieldResult<T> = Result<T, &'static str>;
+
+/// Like [`take`], for a field other than text: blank text counts as absent (C-6).
+fn take_filled<T>(
+    fields: &mut Map<String, Value>,
+    name: &'static str,
+    read: impl FnOnce(&Value) -> FieldResult<T>,
+) -> Result<Option<T>, LeadEditError> {
+    if fields
+        .get(name)
+        .is_some_and(|value| value.is_string() && is_blank(value))
+    {
+        fields.shift_remove(name);
+    }
+    take(fields, name, read)
+}
 
 /// Removes a field and parses it with `read`. Returns `None` if the field is absent.
 fn take<T>(
@@ -143,19 +179,17 @@ fn change<T>(
     name: &'static str,
     read: impl FnOnce(&Value) -> FieldResult<T>,
 ) -> Result<FieldChange<T>, LeadEditError> {
-    let value = take(fields, name, |value| match value {
+    let value = take_filled(fields, name, |value| match value {
         Value::Null => Ok(FieldChange::Clear),
         value => read(value).map(FieldChange::Set),
     });
     value.map(Option::unwrap_or_default)
 }
 
+/// Blank text stays text, because on an existing lead it is not null.
 fn text(value: &Value) -> FieldResult<Option<String>> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text.clone())),
-        _ => Err("must be text or null"),
-    }
+    let text = person_text(value)?;
+    Ok(text.or_else(|| (!value.is_null()).then(String::new)))
 }
 
 fn id<I: TryFrom<u64>>(value: &Value) -> FieldResult<I> {
@@ -169,15 +203,17 @@ fn stage(value: &Value) -> FieldResult<u64> {
 }
 
 fn points(value: &Value) -> FieldResult<serde_json::Number> {
+    const RULE: &str = "must be a number";
     match value {
         Value::Null => Ok(0.into()),
         Value::Number(number) => storable(number),
-        _ => Err("must be a number"),
+        Value::String(text) => storable(&text.trim().parse().map_err(|_| RULE)?),
+        _ => Err(RULE),
     }
 }
 
 fn flag(value: &Value) -> FieldResult<bool> {
-    value.as_bool().ok_or("must be true or false")
+    input::flag(value).ok_or("must be true or false")
 }
 
 /// Parses a list of ids and removes duplicates. Null is an empty list.

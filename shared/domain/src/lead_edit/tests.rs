@@ -87,7 +87,7 @@ fn unchanged_values_are_not_judged() {
         apply(json!({ "nested": { "a": [2] } })),
         Err(LeadEditError::Field(
             "nested".to_owned(),
-            "must be text of at most 10000 characters, a number, a boolean or null"
+            "must be text, a number, true, false, null or a list of these"
         ))
     );
 }

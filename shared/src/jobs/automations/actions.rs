@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Number;
 
+use crate::automation::template::rendered;
 use crate::automation::{Action, MAX_POINTS};
 use crate::directory::DirectoryHead;
 use crate::funnel::Funnel;
@@ -18,10 +19,13 @@ use crate::store::leads::LeadRecord;
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::sequence::Sequence;
 use crate::store::{WholeLead, Writer};
+use crate::text::cut;
 use table::StoreError;
 use table::Transaction;
 use table::item;
 
+/// Maximum characters of an opportunity's title.
+const MAX_TITLE: usize = 255;
 /// Counter of opportunities' ids.
 const NUMBER: &str = "opportunity";
 
@@ -74,9 +78,11 @@ impl Writer {
                 title,
                 value,
             } => {
+                let values = self.reader().values(&context.subject, action).await?;
+                let title = rendered(title, &values);
                 let new = OpportunityToCreate {
                     place: (*funnel, *column),
-                    title,
+                    title: cut(title.trim(), MAX_TITLE),
                     value: *value,
                 };
                 return self
@@ -123,6 +129,9 @@ impl Writer {
         let Some(user) = user else {
             return Ok(Err("the lead has no owner"));
         };
+        if new.title.is_empty() {
+            return Ok(Err("the title of the opportunity would be empty"));
+        }
         let (funnel_id, column) = new.place;
         let funnel_key = self.keys().funnel(funnel_id);
         let counter = self.keys().counter(Counter::Opportunity);

@@ -254,7 +254,16 @@ impl Writer {
             return Ok(false);
         }
         let sent = match self.webhook_request(&delivery).await? {
-            Some(request) if delivery.tried <= MAX_ATTEMPTS => {
+            // No later attempt can succeed.
+            Some(Err(reason)) => {
+                let delivery = Delivery {
+                    tried: MAX_ATTEMPTS.max(delivery.tried),
+                    ..delivery
+                };
+                self.retry_or_set_aside(&delivery, reason).await?;
+                return Ok(true);
+            }
+            Some(Ok(request)) if delivery.tried <= MAX_ATTEMPTS => {
                 turn.begin();
                 let sent = webhook_client.try_to_deliver(&request).await;
                 turn.end(sent.as_ref().is_err_and(|failure| failure.is_late));

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::deliveries::Delivery;
 use super::subject::{self, Subject};
-use crate::automation::{Action, Automation, Notify};
+use crate::automation::template::{self, Values};
+use crate::automation::{Action, Automation, Method, Notify, SecretText};
 use crate::jobs::webhook_client::WebhookRequest;
 use crate::store::Writer;
 use crate::store::automations::{self, FoundAutomation};
@@ -12,11 +13,11 @@ use table::StoreError;
 use table::item;
 
 impl Writer {
-    /// The request to send. `None` if the record or the action no longer exists.
+    /// The request to send, or the reason why it can never be sent. `None` if the record or the action no longer exists.
     pub(super) async fn webhook_request(
         &self,
         delivery: &Delivery,
-    ) -> Result<Option<WebhookRequest>, StoreError> {
+    ) -> Result<Option<Result<WebhookRequest, &'static str>>, StoreError> {
         let record_key = subject::record_key(self.keys(), delivery.cause);
         let automation = self.keys().automation(delivery.automation);
         let wanted = [record_key.clone(), automation.clone()];
@@ -31,17 +32,33 @@ impl Writer {
         let Some(notify) = notify(&automation, delivery.action) else {
             return Ok(None);
         };
-        let subject = self.reader().subject(delivery.cause, Some(record)).await?;
-        Ok(subject.map(|subject| WebhookRequest {
+        let Some(subject) = self.reader().subject(delivery.cause, Some(record)).await? else {
+            return Ok(None);
+        };
+        let action = &automation.actions[delivery.action];
+        let values = self.reader().values(&subject, action).await?;
+        let path = match template::rendered_path(notify.url.path(), &values) {
+            Ok(path) => path,
+            Err(reason) => return Ok(Some(Err(reason))),
+        };
+        let headers = notify.headers.iter().map(|(name, value)| {
+            let value = template::rendered_header(value.reveal(), &values);
+            (name.clone(), SecretText::new(value))
+        });
+        let body = (notify.method != Method::Get).then(|| {
+            self.body(delivery, &automation, (notify, &values), &subject)
+                .to_string()
+        });
+        Ok(Some(Ok(WebhookRequest {
             delivery: self.delivery_id(delivery),
-            url: notify.url.clone(),
+            url: notify.url.with_path(path),
             secret: notify.secret.clone(),
             method: notify.method,
-            headers: notify.headers.clone(),
+            headers: headers.collect(),
             trace: delivery.trace.clone(),
             at: self.reader().environment.now(),
-            body: self.body(delivery, &automation, notify, &subject).to_string(),
-        }))
+            body: body.unwrap_or_default(),
+        })))
     }
 
     /// The body of a notification: the action's own, else a description of the event.
@@ -49,11 +66,11 @@ impl Writer {
         &self,
         delivery: &Delivery,
         automation: &Automation,
-        notify: &Notify,
+        (notify, values): (&Notify, &Values),
         subject: &Subject,
     ) -> Value {
         if let Some(template) = &notify.body {
-            return template.render(&subject.values(self.reader()));
+            return template.render(values);
         }
         let mut body = json!({
             "event": automation.trigger_event().to_string(),

@@ -2,18 +2,21 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::automation::Circumstances;
 use crate::automation::template::{self, Values};
+use crate::automation::{Action, Circumstances};
 use crate::call::Call;
+use crate::event::FormEvent;
+use crate::funnel::Funnel;
 use crate::ids::{LeadId, OpportunityId, UserId};
 use crate::meeting::Meeting;
 use crate::opportunity::Opportunity;
+use crate::people::User;
 use crate::store::entity::Stored;
 use crate::store::key::{Cause, Key, Keys};
 use crate::store::leads::LeadRecord;
-use crate::store::{MeetingRecord, OpportunityRecord, Reader, WholeLead, calls};
+use crate::store::{MeetingRecord, OpportunityRecord, Reader, WholeLead, calls, events};
 use table::StoreError;
-use table::item::Item;
+use table::item::{self, Item};
 
 /// The record that a fact is about, and the records that it names.
 #[derive(Debug, Default)]
@@ -22,6 +25,7 @@ pub struct Subject {
     pub lead: Option<WholeLead>,
     pub opportunity: Option<Opportunity>,
     pub meeting: Option<Meeting>,
+    pub form: Option<FormEvent>,
 }
 
 /// The key of the record of a fact.
@@ -31,6 +35,7 @@ pub fn record_key(keys: Keys<'_>, cause: Cause) -> Key {
         Cause::Lead(id, _) => keys.lead(id),
         Cause::Opportunity(id, _) => keys.opportunity(id),
         Cause::Meeting(id, _) => keys.meeting(id),
+        Cause::Form(lead, event) => keys.form_event(lead, event),
     }
 }
 
@@ -43,23 +48,25 @@ impl Reader {
         item: Option<Item>,
     ) -> Result<Option<Subject>, StoreError> {
         let Some(item) = item else { return Ok(None) };
+        let needs_lead = matches!(cause, Cause::Call(_) | Cause::Lead(..) | Cause::Form(..));
         let subject = match cause {
             Cause::Call(_) => {
                 let call = calls::decode(item)?;
-                let lead = self.lead_if_any(call.lead).await?;
-                return Ok(lead.map(|lead| Subject {
+                Subject {
+                    lead: self.lead_if_any(call.lead).await?,
                     call: Some(call),
-                    lead: Some(lead),
                     ..Subject::default()
-                }));
+                }
             }
-            Cause::Lead(..) => {
-                let lead = self.whole(LeadRecord::decode(item)?).await?;
-                return Ok(lead.map(|lead| Subject {
-                    lead: Some(lead),
-                    ..Subject::default()
-                }));
-            }
+            Cause::Lead(..) => Subject {
+                lead: self.whole(LeadRecord::decode(item)?).await?,
+                ..Subject::default()
+            },
+            Cause::Form(lead, _) => Subject {
+                lead: self.lead_if_any(Some(lead)).await?,
+                form: Some(events::decode(&item)?),
+                ..Subject::default()
+            },
             Cause::Opportunity(..) => {
                 let opportunity = OpportunityRecord::decode(item)?.value.opportunity;
                 Subject {
@@ -69,20 +76,27 @@ impl Reader {
                 }
             }
             Cause::Meeting(..) => {
-                let meeting = MeetingRecord::decode(item)?.value.meeting;
-                let (lead, opportunity) = tokio::try_join!(
-                    self.lead_if_any(meeting.lead_id),
-                    self.opportunity_if_any(meeting.opportunity_id)
-                )?;
-                Subject {
-                    lead,
-                    opportunity,
-                    meeting: Some(meeting),
-                    call: None,
-                }
+                self.of_meeting(MeetingRecord::decode(item)?.value.meeting)
+                    .await?
             }
         };
+        if needs_lead && subject.lead.is_none() {
+            return Ok(None);
+        }
         Ok(Some(subject.without_deleted()))
+    }
+
+    async fn of_meeting(&self, meeting: Meeting) -> Result<Subject, StoreError> {
+        let (lead, opportunity) = tokio::try_join!(
+            self.lead_if_any(meeting.lead_id),
+            self.opportunity_if_any(meeting.opportunity_id)
+        )?;
+        Ok(Subject {
+            lead,
+            opportunity,
+            meeting: Some(meeting),
+            ..Subject::default()
+        })
     }
 
     /// A lead by id; `None` without an id or a lead.
@@ -98,6 +112,51 @@ impl Reader {
         let Some(id) = id else { return Ok(None) };
         let record = self.opportunity(id).await?;
         Ok(record.map(|Stored { value, .. }| value.opportunity))
+    }
+}
+
+impl Reader {
+    /// The values for the placeholders of an action. A batch of gets of funnel and user if it names the column or the
+    /// user's first name.
+    pub(super) async fn values(&self, subject: &Subject, action: &Action) -> Result<Values, StoreError> {
+        let mut values = subject.fields(self);
+        let Some(opportunity) = &subject.opportunity else {
+            return Ok(values);
+        };
+        let placeholders = action.placeholders().unwrap_or_default();
+        let names = |field| {
+            placeholders
+                .iter()
+                .any(|(_, placeholder)| placeholder.field == field)
+        };
+        let (funnel, user) = (
+            self.keys().funnel(opportunity.crm_id),
+            self.keys().user(opportunity.user),
+        );
+        let funnel_key = names("etapa").then_some(funnel);
+        let user_key = names("userFirstName").then_some(user);
+        let wanted = funnel_key.iter().chain(&user_key).cloned();
+        let mut found = self.table.get_many(wanted).await?;
+        let funnel = funnel_key.and_then(|key| found.remove(&key));
+        let funnel: Option<Funnel> = funnel.map(|item| item::decode("funnel", item)).transpose()?;
+        let user = user_key.and_then(|key| found.remove(&key));
+        let user: Option<User> = user.map(|item| item::decode("user", item)).transpose()?;
+        let column = funnel.and_then(|funnel| {
+            let mut columns = funnel.columns.into_iter();
+            columns
+                .find(|column| column.id == opportunity.crm_column)
+                .map(|column| column.name)
+        });
+        for (name, value) in [
+            ("etapa", json!(column)),
+            ("gainDate", json!(opportunity.gain_date)),
+            ("user_id", json!(opportunity.user)),
+            ("userFirstName", json!(user.map(|user| user.name))),
+            ("funil_id", json!(opportunity.crm_id)),
+        ] {
+            values.opportunity.entry(name).or_insert(value);
+        }
+        Ok(values)
     }
 }
 
@@ -140,6 +199,7 @@ impl Subject {
             column: fact.column.or(related.column),
             status: fact.status.or(related.status),
             owner: fact.owner.or(caller.and_then(|record| record.lead.owner)),
+            form: fact.form,
         }
     }
 
@@ -148,8 +208,8 @@ impl Subject {
         self.lead.as_ref()?.lead.acquisition_channel.as_deref()
     }
 
-    /// The fields for the placeholders of a template.
-    pub fn values(&self, reader: &Reader) -> Values {
+    /// The fields of the records.
+    fn fields(&self, reader: &Reader) -> Values {
         let lead = self.lead.as_ref();
         let opportunity = self.opportunity.as_ref();
         Values {
@@ -157,13 +217,23 @@ impl Subject {
                 template::lead_fields(&record.lead, reader.instance())
             }),
             opportunity: opportunity.map_or_else(Map::new, template::opportunity_fields),
+            form: self
+                .form
+                .as_ref()
+                .map_or_else(Map::new, |event| event.values.clone()),
         }
     }
 
     /// The members of a notification that describe the records.
     pub fn describe(&self, reader: &Reader) -> Map<String, Value> {
-        let Values { lead, opportunity } = self.values(reader);
+        let Values {
+            lead, opportunity, ..
+        } = self.fields(reader);
         let mut described = Map::new();
+        if let Some(event) = &self.form {
+            let form = json!({ "id": event.form.id, "name": event.form.name, "values": event.values });
+            described.insert("form".to_owned(), form);
+        }
         if self.lead.is_some() {
             described.insert("lead".to_owned(), Value::Object(lead));
         }

@@ -6,7 +6,6 @@ use crate::store::sequence::Sequence;
 use crate::store::{Reader, Writer};
 use table::StoreError;
 use table::Transaction;
-use table::{Condition, item::Item};
 
 /// The ids of a call to write. Attempts with the same values write the same key, so at most one succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,13 +86,16 @@ impl Writer {
         counters(link).for_each(|counter| self.reader.note_contention(counter));
     }
 
-    /// Adds the taking of ids that are not reserved to `transaction`. The event's id needs no condition, because the
-    /// call's id in the same item has one.
+    /// Adds the taking of ids that are not reserved to `transaction`. Submissions of forms take ids of events too.
     pub(super) fn take_ids(&self, transaction: &mut Transaction, link: &Link, ids: CallIds) {
         let calls = self.keys().counter(Counter::Call);
-        ids.call.take(transaction, calls.clone(), "call");
-        if *link != Link::Nobody && !ids.call.is_reserved() {
-            transaction.update(calls, "event", 1, Item::new(), Condition::Always);
+        match (link, ids.call, ids.event) {
+            (Link::Nobody, call, _) => call.take(transaction, calls, "call"),
+            (_, Sequence::Expect(call), Sequence::Expect(event)) => {
+                transaction.take_numbers(calls, [("call", call), ("event", event)]);
+            }
+            // Both are reserved together.
+            _ => {}
         }
         if matches!(link, Link::New(_)) {
             ids.lead

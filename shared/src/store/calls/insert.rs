@@ -6,7 +6,7 @@
 use super::{CallIds, Inserted, Link, NewCaller};
 use crate::call::{Call, CallStatus, CallType};
 use crate::ids::{CallId, LeadId, UserId};
-use crate::phone::Phone;
+use crate::phone::ReadPhone;
 use crate::store::{Claimed, IdempotencyKey, Reader, Writer};
 use crate::time::Timestamp;
 use table::StoreError;
@@ -19,8 +19,8 @@ const ATTEMPTS: u32 = 8;
 pub enum CallParty {
     /// A lead by its id; `None` if the sent number is outside the range of ids.
     Lead(Option<LeadId>),
-    /// A telephone number; `None` if the sent text has no digits or too many.
-    Phone(Option<Phone>),
+    /// The numbers in the sent text that can be somebody's.
+    Phone(Vec<ReadPhone>),
 }
 
 /// A call to record.
@@ -30,7 +30,7 @@ pub struct NewCall {
     pub user: Option<UserId>,
     /// The other party.
     pub party: CallParty,
-    /// The digits of the other party's number.
+    /// The digits of the whole text that was sent as the other party's number.
     pub number: String,
     /// Incoming or outgoing.
     pub kind: CallType,
@@ -122,8 +122,10 @@ impl Reader {
     async fn lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
         match &call.party {
             CallParty::Lead(lead) => Ok(*lead),
-            CallParty::Phone(None) => Ok(None),
-            CallParty::Phone(Some(phone)) => self.lead_by_phone(phone).await,
+            CallParty::Phone(read) => {
+                let phones: Vec<_> = read.iter().map(|read| read.phone.clone()).collect();
+                self.lead_by_phones(&phones).await
+            }
         }
     }
 
@@ -145,10 +147,13 @@ impl Reader {
         instead_of: Option<LeadId>,
         ids: CallIds,
     ) -> (Link, CallIds) {
-        let phone = match (found, &call.party) {
+        let ReadPhone { phone, digits } = match (found, &call.party) {
             (Ok(Some(lead)), _) => return (Link::Known(lead), ids),
-            (Ok(None), CallParty::Phone(Some(phone))) => phone,
-            (Ok(None), _) => return (Link::Nobody, ids),
+            (Ok(None), CallParty::Phone(read)) => match read.first() {
+                Some(first) => first,
+                None => return (Link::Nobody, ids),
+            },
+            (Ok(None), CallParty::Lead(_)) => return (Link::Nobody, ids),
             (Err(cause), _) => {
                 tracing::warn!(%cause, "the lead of a call could not be looked up");
                 return (Link::Nobody, ids);
@@ -158,7 +163,7 @@ impl Reader {
         match read {
             Ok((profile, ids)) => {
                 let caller = NewCaller {
-                    number: call.number.clone(),
+                    number: digits.clone(),
                     phone: phone.clone(),
                     photo_url: profile.as_ref().and_then(|profile| profile.photo_url.clone()),
                     name: profile.map(|profile| profile.name),

@@ -1,7 +1,7 @@
 //! The keys of automations and of the outbox with their pending work.
 
 use super::{Key, Keys};
-use crate::ids::{AutomationId, CallId, LeadId, MeetingId, OpportunityId};
+use crate::ids::{AutomationId, CallId, EventId, LeadId, MeetingId, OpportunityId};
 use crate::instance::InstanceName;
 use table::KeyRange;
 
@@ -16,6 +16,8 @@ pub enum Cause {
     Opportunity(OpportunityId, u64),
     /// A write of a meeting.
     Meeting(MeetingId, u64),
+    /// A submission of a form: its lead, and its event on the lead's timeline.
+    Form(LeadId, EventId),
 }
 
 impl From<CallId> for Cause {
@@ -33,6 +35,7 @@ impl Cause {
             Self::Lead(id, version) => format!("lead-{id}-{version}"),
             Self::Opportunity(id, version) => format!("opportunity-{id}-{version}"),
             Self::Meeting(id, version) => format!("meeting-{id}-{version}"),
+            Self::Form(lead, event) => format!("form-{lead}-{event}"),
         }
     }
 
@@ -44,6 +47,7 @@ impl Cause {
             Self::Lead(id, version) => ("lead", id.padded(), version),
             Self::Opportunity(id, version) => ("opportunity", id.padded(), version),
             Self::Meeting(id, version) => ("meeting", id.padded(), version),
+            Self::Form(lead, event) => ("form", lead.padded(), event.get()),
         };
         format!("{write}#{kind}#{id}#{version:015}")
     }
@@ -55,6 +59,7 @@ impl Cause {
             "lead" => Some(Self::Lead(LeadId::new(id)?, version)),
             "opportunity" => Some(Self::Opportunity(OpportunityId::new(id)?, version)),
             "meeting" => Some(Self::Meeting(MeetingId::new(id)?, version)),
+            "form" => Some(Self::Form(LeadId::new(id)?, EventId::new(version)?)),
             _ => None,
         }
     }

@@ -142,6 +142,24 @@ impl Keys<'_> {
         Key::new(self.timeline(lead), format!("event#{}", id.padded()))
     }
 
+    /// The events of forms, by lead, then id.
+    pub fn form_events(self) -> String {
+        self.pk("form-event")
+    }
+
+    /// The beginning of the sort keys of a lead's events of forms.
+    pub fn of_lead(lead: LeadId) -> String {
+        format!("{}#", lead.padded())
+    }
+
+    /// An event of a form on a lead's timeline.
+    pub fn form_event(self, lead: LeadId, id: EventId) -> Key {
+        Key::new(
+            self.form_events(),
+            format!("{}{}", Self::of_lead(lead), id.padded()),
+        )
+    }
+
     /// The calls of a lead that have no event on its timeline yet, by id.
     pub fn lead_calls(self, lead: LeadId) -> String {
         self.pk(&format!("lead-call#{lead}"))

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::details::Details;
+use super::form::FormReceipt;
 use super::identity::{Claimants, Identity};
 use super::ranks;
 use super::record::{LeadRecord, LeadState};
@@ -34,6 +35,16 @@ pub struct PrefetchedLead {
     /// The id of the new lead, if no other request takes it first.
     next_id: Sequence,
     idempotency_key: Option<IdempotencyKey>,
+    receipt: Option<FormReceipt>,
+}
+
+impl PrefetchedLead {
+    /// With the submission that creates the lead.
+    #[must_use]
+    pub fn with_receipt(mut self, receipt: FormReceipt) -> Self {
+        self.receipt = Some(receipt);
+        self
+    }
 }
 
 /// Outcome of a request for a lead.
@@ -58,6 +69,7 @@ struct NewLead {
     /// Leads with a claim to a number or the address that they no longer have.
     earlier: Claimants,
     idempotency_key: Option<IdempotencyKey>,
+    receipt: Option<FormReceipt>,
     /// Recognises the request's own write after an unknown outcome.
     nonce: String,
 }
@@ -93,6 +105,7 @@ impl Reader {
             existing,
             next_id: Sequence::next(counter.as_ref(), SEQUENCE)?,
             idempotency_key,
+            receipt: None,
         })
     }
 }
@@ -117,6 +130,7 @@ impl Writer {
             identity: prefetched.identity,
             earlier: Claimants::new(),
             idempotency_key: prefetched.idempotency_key,
+            receipt: prefetched.receipt,
             nonce: self.reader.environment.token(),
         };
         let mut is_first_attempt = true;
@@ -136,6 +150,9 @@ impl Writer {
                 match self.insert_lead(&mut new, id).await? {
                     CreationAttempt::Done(outcome) => return Ok(outcome),
                     CreationAttempt::Refused(items) => {
+                        if let Some(receipt) = &mut new.receipt {
+                            self.renumber(receipt, &items).await?;
+                        }
                         existing = self.reader.identified_lead(&new.identity).await?;
                         if existing.is_none() {
                             id = self.id_after_refusal(&items, id).await?;
@@ -188,6 +205,13 @@ impl Writer {
         if let Some(claimed) = self.claimed_concurrently(new.idempotency_key.as_ref(), &refused)? {
             return Ok(CreationAttempt::Done(CreatedLead::Claimed(claimed)));
         }
+        let by_receipt = new
+            .receipt
+            .as_ref()
+            .map(|receipt| self.claimed_by_other(receipt, &refused));
+        if let Some(claimed) = by_receipt.transpose()?.flatten() {
+            return Ok(CreationAttempt::Done(CreatedLead::Claimed(claimed)));
+        }
         if let Some(company) = new.company.take() {
             let current = company.renewed(self.keys(), &refused)?;
             if current.is_none() {
@@ -218,6 +242,9 @@ impl Writer {
         new.identity
             .put_claims(&mut transaction, keys, new.lead.id, (&new.earlier, now));
         id.take(&mut transaction, keys.counter(Counter::Lead), SEQUENCE);
+        if let Some(receipt) = &new.receipt {
+            self.put_receipt(&mut transaction, receipt, &new.lead)?;
+        }
         if let Some(key) = &new.idempotency_key {
             key.put(&mut transaction, keys, new.lead.id.get(), now);
         }

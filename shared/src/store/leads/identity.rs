@@ -10,7 +10,7 @@ use tokio::try_join;
 use super::record::LeadRecord;
 use crate::ids::LeadId;
 use crate::lead::{Lead, same_email};
-use crate::phone::Phone;
+use crate::phone::{self, Phone};
 use crate::store::Reader;
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
@@ -93,25 +93,30 @@ impl Identity {
     /// The unique numbers and address of a lead with these numbers and this e-mail address.
     #[must_use]
     pub fn of<'n>(numbers: impl Iterator<Item = &'n str>, email: Option<&str>, unique: UniqueBy) -> Self {
-        let phones = numbers.filter_map(Phone::of).filter(|_| unique.phone);
+        let phones = numbers.flat_map(phone::identifying).map(|read| read.phone);
+        let phones = phones.filter(Phone::is_unique);
         let email = email.filter(|_| unique.email);
         Self {
-            phones: phones.collect(),
+            phones: phones.filter(|_| unique.phone).collect(),
             email: email.and_then(same_email),
         }
     }
 
     /// Whether a lead has one of the numbers, or the address.
     fn is_of(&self, lead: &Lead) -> bool {
-        let numbers: Vec<_> = lead.numbers().filter_map(Phone::of).collect();
-        let has_number = |phone: &Phone| numbers.iter().any(|number| number.same_line(phone));
+        let numbers = lead.phones();
+        let has_number = |phone: &Phone| {
+            numbers
+                .iter()
+                .any(|number| number.is_unique() && number.same_line(phone))
+        };
         let email = lead.email.as_deref().and_then(same_email);
         let has_email = email.is_some() && email == self.email;
         has_email || self.phones.iter().any(has_number)
     }
 
     /// The keys of the claims of its numbers and its address.
-    fn claims(&self, keys: Keys<'_>) -> BTreeSet<Key> {
+    pub(super) fn claims(&self, keys: Keys<'_>) -> BTreeSet<Key> {
         let phones = self.phones.iter().map(|phone| phone_claim(keys, phone));
         let email = self.email.as_ref().map(|email| keys.email_claim(&digest(email)));
         phones.chain(email).collect()
@@ -156,7 +161,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] if the look-ups cannot be read.
-    pub async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
+    async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
         let keys = self.keys();
         let exact_match = self.first_lead(KeyRange::head(keys.phone(phone.digits()), 1));
         let twin_match = async {
@@ -169,21 +174,29 @@ impl Reader {
         Ok(exact.or(twin))
     }
 
+    /// The lead with one of the numbers, in their order. At most two queries of one item for each, in parallel.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the look-ups cannot be read.
+    pub async fn lead_by_phones(&self, phones: &[Phone]) -> Result<Option<LeadId>, StoreError> {
+        let found = try_join_all(phones.iter().map(|phone| self.lead_by_phone(phone))).await?;
+        Ok(found.into_iter().flatten().next())
+    }
+
     /// The lead with one of the numbers, in their order, else the lead with the address. Queries of one item, in
     /// parallel.
     ///
     /// # Errors
     /// [`StoreError`] if the look-ups cannot be read.
     pub(super) async fn identified_lead(&self, identity: &Identity) -> Result<Option<LeadId>, StoreError> {
-        let phones = identity.phones.iter().map(|phone| self.lead_by_phone(phone));
         let email = async {
             match &identity.email {
                 Some(email) => self.lead_by_email(email).await,
                 None => Ok(None),
             }
         };
-        let (phones, email) = try_join!(try_join_all(phones), email)?;
-        Ok(phones.into_iter().flatten().next().or(email))
+        let (phone, email) = try_join!(self.lead_by_phones(&identity.phones), email)?;
+        Ok(phone.or(email))
     }
 
     /// A whole lead; `None` if it is gone, or has none of the numbers and not the address. A look-up may be outdated,

@@ -4,6 +4,7 @@ pub mod create;
 pub mod delete;
 pub mod deleted_leads;
 pub mod details;
+pub mod form;
 pub mod identity;
 pub mod list;
 pub mod ranks;

@@ -15,7 +15,6 @@ use crate::environment::Environment;
 use crate::ids::{LeadId, TagId, UserId};
 use crate::lead::Lead;
 use crate::people::Company;
-use crate::phone::{self, Phone};
 use crate::store::Reader;
 use crate::store::derived::Derived;
 use crate::store::entity::{Entity, Stored};
@@ -83,7 +82,7 @@ pub struct LeadEntry {
     pub email: Option<String>,
     #[serde(flatten)]
     pub(super) class: LeadClass,
-    /// The digits of its numbers.
+    /// The digits of its numbers in normal form.
     #[serde(rename = "p", default)]
     pub(super) digits: Vec<String>,
     /// The lead's tags.
@@ -121,13 +120,13 @@ impl LeadClass {
 
 impl LeadEntry {
     pub(crate) fn of(lead: &Lead) -> Self {
-        let digits = lead.numbers().map(phone::digits);
+        let phones = lead.phones();
         Self {
             id: lead.id,
             fullname: lead.fullname(),
             email: lead.email.clone(),
             class: LeadClass::of(lead),
-            digits: digits.filter(|digits| !digits.is_empty()).collect(),
+            digits: phones.iter().map(|phone| phone.digits().to_owned()).collect(),
             tags: lead.tags.clone(),
         }
     }
@@ -323,12 +322,10 @@ fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Ke
     let by_word = item::encode("lead entry", &entry)?;
     let keys_of_words = word_keys.chain(address_key).chain(wordy_key);
     let mut items: Vec<_> = keys_of_words.map(|key| (key, by_word.clone())).collect();
-    for number in lead.numbers() {
-        if let Some(key) = number_key(number) {
-            entry.digits = vec![phone::digits(number)];
-            let by_number = item::encode("lead entry", &entry)?;
-            items.push((keys.number_lead(archived, &key, id), by_number));
-        }
+    for phone in lead.phones() {
+        let key = keys.number_lead(archived, &number_key(&phone), id);
+        entry.digits = vec![phone.digits().to_owned()];
+        items.push((key, item::encode("lead entry", &entry)?));
     }
     Ok(items)
 }
@@ -343,7 +340,7 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
         items.insert(key::entry(keys.owner_list(archived, owner), id), item);
     }
     items.extend(search_items(keys, lead, entry)?);
-    for phone in lead.numbers().filter_map(Phone::of) {
+    for phone in lead.phones().iter().filter(|phone| phone.identifies()) {
         items.insert(keys.phone_lead(phone.digits(), archived, id), Item::new());
     }
     // Other addresses are words.

@@ -10,6 +10,7 @@ use super::stale_markers;
 use crate::lead::Lead;
 use crate::store::Writer;
 use crate::store::companies::NamedCompany;
+use crate::store::facts;
 use crate::store::key::Key;
 use table::StoreError;
 use table::item::Item;
@@ -155,7 +156,7 @@ impl Writer {
 impl Writer {
     /// The writes that replace a stored lead, whose company stays, on condition that it is unchanged, and enqueue its
     /// facts.
-    pub(crate) fn lead_change(&self, stored: &WholeLead, lead: &Lead) -> Result<Transaction, StoreError> {
+    pub(crate) fn lead_change(&self, stored: &LeadRecord, lead: &Lead) -> Result<Transaction, StoreError> {
         self.lead_update(stored, lead, None)
     }
 
@@ -177,7 +178,8 @@ impl Writer {
             new_company.map(|named| named.company.clone())
         };
         let changed = LeadRecord {
-            edited: true,
+            // An import may replace a lead that was only active since.
+            edited: stored.edited || facts::differs(&stored.lead, lead),
             ..stored.next(LeadState {
                 lead: lead.clone(),
                 company: copy,

@@ -10,7 +10,7 @@ use super::OpportunityRecord;
 use crate::funnel::Funnel;
 use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::lead::Lead;
-use crate::opportunity::Opportunity;
+use crate::opportunity::{Opportunity, Status};
 use crate::people::{Company, User};
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, BATCH, Key};
@@ -60,6 +60,29 @@ struct PrefetchedRecords {
 }
 
 impl Reader {
+    /// Whether a lead has an open opportunity in a funnel. A query and a batch of gets for each 100 opportunities.
+    ///
+    /// # Errors
+    /// [`StoreError`] if they cannot be read.
+    pub async fn has_open_opportunity(&self, lead: LeadId, funnel: FunnelId) -> Result<bool, StoreError> {
+        let keys = self.keys();
+        let mut pages = Pages::of(KeyRange::head(keys.lead_opportunities(lead), BATCH));
+        while let Some(links) = pages.next_keys(&self.table).await? {
+            let ids = links
+                .iter()
+                .filter_map(|link| OpportunityId::new(link.sk.parse().ok()?));
+            let found = self.table.get_many(ids.map(|id| keys.opportunity(id))).await?;
+            for record in found.into_values() {
+                let opportunity = OpportunityRecord::decode(record)?.value.opportunity;
+                let is_open = opportunity.status == Status::Open && opportunity.crm_id == funnel;
+                if is_open && !opportunity.archived {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Prefetches the opportunities of a lead. In parallel: a batch of gets of the lead and at most 49 expected
     /// records, a query of at most 50 links, and a query of at most 50 funnels.
     ///

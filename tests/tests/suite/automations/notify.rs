@@ -109,15 +109,19 @@ async fn notifications_are_signed_and_describe_the_call() {
     let (head, body) = seen[0].split_once("\r\n\r\n").expect("head and body");
     assert_eq!(head.lines().next(), Some("POST /hooks/funil?v=1 HTTP/1.1"));
     let at = world.clock.get().unix_seconds();
-    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("a key");
-    mac.update(format!("{at}.{body}").as_bytes());
-    let signed = shared::text::hex(&mac.finalize().into_bytes());
+    let signature = |signed: String| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("a key");
+        mac.update(signed.as_bytes());
+        shared::text::hex(&mac.finalize().into_bytes())
+    };
+    let first = signature(format!("{at}.{body}"));
+    let second = signature(format!("{at}.POST.erp.example:8443./hooks/funil?v=1.{body}"));
     for (name, value) in [
         ("host", "erp.example:8443"),
         ("content-type", "application/json"),
         ("x-funil-delivery", "acme-1-4-0"),
         ("x-funil-timestamp", &at.to_string()),
-        ("x-funil-signature", &format!("t={at},v1={signed}")),
+        ("x-funil-signature", &format!("t={at},v1={first},v2={second}")),
     ] {
         assert_eq!(header(head, name), value, "{name}");
     }

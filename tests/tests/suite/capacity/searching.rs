@@ -62,7 +62,7 @@ async fn a_search_costs_the_same_for_any_number_of_leads() {
             ),
             ("1: search, own leads", &own, "zulmira", 20, read(1, 8.0)),
             ("1: search, none", &all, "ninguem", 0, read(1, 5.0)),
-            ("1: search, number", &all, "973263471", 1, read(1, 7.0)),
+            ("1: search, number", &all, "973263471", 1, read(1, 10.0)),
             ("1: search, id", &all, "2001", 1, read(1, 8.0)),
         ] {
             let answer = search(&world, wallet, rest).await;

@@ -148,7 +148,7 @@ fn every_variable_is_read_somewhere() {
     let mut known = String::new();
     for path in ["shared", "functions", "cli", "tests", ".ci"]
         .into_iter()
-        .flat_map(|below| files(below, &["rs", "sh", "json", "toml"]))
+        .flat_map(|below| files(below, &["rs", "sh", "py", "json", "toml"]))
     {
         known.push_str(&fs::read_to_string(path).expect("a source"));
     }

@@ -8,7 +8,8 @@ use dynamodb::faults::{Fault, FaultPlan};
 use operator::kinds::{Calls, Events, Leads, Meetings, Opportunities, Tickets};
 use operator::{CallLine, Operator, Outcome};
 use serde_json::json;
-use shared::call::{Call, CallEvent};
+use shared::call::Call;
+use shared::event::CallEvent;
 use shared::lead::Lead;
 use tests::ACME;
 use tests::bookings::meeting;
@@ -258,7 +259,7 @@ async fn a_call_with_a_later_event_is_erased() {
         ..event
     };
     let outcomes = operator
-        .import::<Events>(&[event], false)
+        .import::<Events>(&[event.into()], false)
         .await
         .expect("an import");
     assert_eq!((outcomes, links().await), (vec![Outcome::Written], 0));

@@ -11,7 +11,7 @@ use super::{delete_person, erase, exported, is_erased, stage};
 
 async fn meetings(world: &World, wallet: &Wallet) -> Answer {
     let uri = format!(
-        "/calendarmeeting/5?from=0001-01-01T00:00:00Z&apitoken={}",
+        "/calendarmeeting/5?from=1900-01-01T00:00:00Z&apitoken={}",
         wallet.key
     );
     world.get(&uri).send().await

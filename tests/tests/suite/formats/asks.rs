@@ -18,7 +18,7 @@ pub struct Asked {
 pub async fn asks(world: &World, wallet: &Wallet) -> Vec<Asked> {
     let column = |page: u64| json!({ "page": page, "limit": 3, "columnId": 31 });
     let board = json!({ "page": 1, "limit": 2 });
-    let meetings = "/calendarmeeting/7?from=0001-01-01T00:00:00Z";
+    let meetings = "/calendarmeeting/7?from=1900-01-01T00:00:00Z";
     let none = Value::Null;
     let mut asked = Vec::new();
     for (method, path, body) in [

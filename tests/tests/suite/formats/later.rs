@@ -190,13 +190,14 @@ fn changed(record: &Value) -> Value {
         "meeting" => ("status", json!("rescheduled")),
         "file" => ("url", json!("https://media.example/nova")),
         "call" => ("description", json!("Nova")),
+        "event" if record["values"].is_object() => ("values", json!({ "nome": "Nova" })),
         "event" => ("duration", json!(66)),
         "tag" => ("tag", json!("Nova")),
         _ => ("name", json!("Nova")),
     };
     record[name] = value;
     if record["historico"].is_string() {
-        record["historico"] = "Visitou. ".repeat(600).into();
+        record["historico"] = "Visitou. ".repeat(600).trim_end().into();
     }
     if kind == "calendar" {
         record["horizon"] = json!({ "type": "days", "days": 400 });

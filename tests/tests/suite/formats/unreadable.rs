@@ -9,7 +9,7 @@ async fn lists_omit_unreadable_items() {
     let (world, table, kept) = set().await;
     let wallet = &kept.wallet;
     let column = json!({ "page": 1, "limit": 50, "columnId": 31 });
-    let meetings = "/calendarmeeting/7?from=0001-01-01T00:00:00Z";
+    let meetings = "/calendarmeeting/7?from=1900-01-01T00:00:00Z";
     let none = Value::Null;
     let column_31 = ("acme#board#3#31#0#-#-", "251610677459999#999999999999990");
     for (method, path, body, list, (pk, sk)) in [

@@ -151,7 +151,7 @@ async fn from_is_inclusive_and_defaults_to_now() {
         meeting(&json!({ "id": at + 1, "date": date, "endDate": "2027-01-01T00:00:00Z" }))
     };
     let dates = [
-        "0001-01-01T00:00:00.000Z",
+        "1900-01-01T00:00:00.000Z",
         "2026-11-20T23:59:59.999Z",
         "2026-11-21T11:59:59.999Z",
         "2026-11-21T12:00:00.000Z",
@@ -165,7 +165,7 @@ async fn from_is_inclusive_and_defaults_to_now() {
     );
     let lines = dates.iter().enumerate().map(of).skip(1).chain([far]);
     add_meetings(&operator, lines).await;
-    let first = json!({ "id": 1, "date": dates[0], "endDate": "0001-02-01T00:00:00Z" });
+    let first = json!({ "id": 1, "date": dates[0], "endDate": "1900-02-01T00:00:00Z" });
     add_meetings(&operator, [meeting(&first)]).await;
     for (from, first) in [
         ("", 4),
@@ -182,8 +182,8 @@ async fn from_is_inclusive_and_defaults_to_now() {
         ("?from=2026-12-01T00:00:00.001Z", 8),
         ("?from=2027-01-01T00:00:00Z", 9),
         ("?from=9999-12-31T23:59:59.999Z", 9),
-        ("?from=0001-01-01T00:00:00Z", 1),
-        ("?from=0001-01-01T00:00:00.001Z", 2),
+        ("?from=1900-01-01T00:00:00Z", 1),
+        ("?from=1900-01-01T00:00:00.001Z", 2),
     ] {
         let expected: Vec<_> = (first..=9).collect();
         for (page, limit) in [(0, 100), (0, 50), (0, 9)] {

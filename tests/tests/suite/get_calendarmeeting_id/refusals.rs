@@ -47,7 +47,7 @@ async fn unknown_calendars_are_not_found() {
         "-",
         &"x".repeat(64),
     ] {
-        for rest in ["", "?page=3", "?i=acme&from=0001-01-01T00:00:00Z"] {
+        for rest in ["", "?page=3", "?i=acme&from=1900-01-01T00:00:00Z"] {
             let answer = get(&world, &admin, &format!("{name}{rest}")).await;
             assert_eq!(
                 (answer.status.as_u16(), &answer.body),

@@ -109,7 +109,13 @@ async fn misplaced_credentials_are_ignored() {
             }
             let answer = call.send().await;
             let refused = route.unauthorized(lacks.contains("key"), lacks.contains("token"));
-            answer.is(401, &refused);
+            let count = |name: &str| headers.iter().filter(|(header, _)| *header == name).count();
+            let is_repeated = count("apitoken") > 1 || count("authorization") > 1 || params.len() > 1;
+            if is_repeated {
+                assert_eq!(answer.status, 401);
+            } else {
+                answer.is(401, &refused);
+            }
             let asked = answer
                 .cost
                 .calls

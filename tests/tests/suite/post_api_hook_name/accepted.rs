@@ -101,7 +101,7 @@ async fn only_declared_fields_reach_the_lead() {
     let pairs = "nome=Ana&cargo=a&cargo=b&cargo=";
     let call = world.call("POST", &address("")).bytes(pairs);
     call.send().await.is(200, &received(NEW + 1));
-    assert_eq!(lead(&world, NEW + 1).await["cargo"], "a, b, ");
+    assert_eq!(lead(&world, NEW + 1).await["cargo"], "a, b");
 }
 
 /// A form without a list of fields takes those that bookings take.
@@ -143,7 +143,8 @@ async fn a_key_makes_a_submission_repeatable() {
         422,
         &json!({ "error": "Idempotency-Key was used with another body" }),
     );
-    submit(&world, &sent).await.is(200, &received(NEW + 1));
+    submit(&world, &sent).await.is(200, &received(NEW));
+    assert_eq!(world.form_events().await.len(), 1);
     world.is_sound().await;
 }
 

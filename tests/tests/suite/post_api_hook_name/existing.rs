@@ -21,6 +21,7 @@ async fn an_existing_lead_keeps_what_it_has() {
         expected["chatapp"] = "5541988880001".into();
         expected["whatsapp"] = "5541988880001".into();
         expected["cargo"] = "CEO".into();
+        expected["lastActive"] = "2026-11-21T12:00:00.000Z".into();
         expected["utmTags"] =
             json!([{ "utm_source": "ads" }, { "utm_source": "ads", "utm_campaign": "natal" }]);
         assert_eq!(lead(&world, 1001).await, expected);

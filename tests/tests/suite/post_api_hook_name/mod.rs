@@ -1,6 +1,7 @@
 //! `POST /api/hook/{name}`: forms of web pages (C-101).
 
 mod accepted;
+mod events;
 mod existing;
 mod flood;
 mod hostile;

@@ -58,7 +58,6 @@ async fn the_missing_or_invalid_field_is_named() {
         }
         sent
     };
-    let many: Value = (0..49).map(|at| (format!("x{at}"), json!(at))).collect();
     for (sent, details) in [
         (json!({}), "nome: is required"),
         (json!({ "nome": "Bia" }), "e-mail: is required"),
@@ -68,28 +67,27 @@ async fn the_missing_or_invalid_field_is_named() {
             with(json!({ "nome": "x".repeat(256) })),
             "nome: must have at most 255 characters",
         ),
-        (with(json!({ "nome": true })), "nome: must be text"),
+        (with(json!({ "nome": true })), "nome: must be text or null"),
         (
             with(json!({ "cidade": "ã".repeat(501) })),
             "cidade: must have at most 1000 bytes",
         ),
-        (with(json!({ "cidade": ["a"] })), "cidade: must be text"),
+        (with(json!({ "cidade": [["a"]] })), "cidade: must be text or null"),
         (
-            with(json!({ "cargo": "x".repeat(1001) })),
-            "cargo: must have at most 1000 characters",
+            with(json!({ "cargo": "x".repeat(10_001) })),
+            "cargo: must have at most 10000 characters",
         ),
         (
             with(json!({ "cargo": {} })),
-            "cargo: must be text, a number, true, false or null",
+            "cargo: must be text, a number, true, false, null or a list of these",
         ),
         (
-            with(json!({ "utm_x": [1] })),
-            "utm_x: must be text, a number, true, false or null",
+            with(json!({ "utm_x": [[1]] })),
+            "utm_x: must be text, a number, true, false, null or a list of these",
         ),
-        (with(many), "body: must have at most 50 fields"),
         (
-            with(json!({ "x": "x".repeat(17_000) })),
-            "body: must have at most 16 KB in all fields",
+            with(json!({ "x": "x".repeat(65_600) })),
+            "body: must have at most 64 KB in all fields",
         ),
     ] {
         submit(&world, &sent).await.is(400, &invalid(details));
@@ -98,7 +96,7 @@ async fn the_missing_or_invalid_field_is_named() {
         (
             "multipart/form-data; boundary=x",
             "--x",
-            "body: must be JSON or application/x-www-form-urlencoded",
+            "body: must be a whole multipart/form-data",
         ),
         ("application/json", "nome=Bia", "body: must be JSON"),
         ("application/json", "[]", "body: must be a JSON object"),

@@ -15,7 +15,7 @@ async fn a_new_contact_books() {
     let answer = book(&world, &booking(FREE[0], &json!({}))).await;
     let (meeting, _) = made(&answer);
     assert_eq!(meeting, shown(&json!({})));
-    assert_eq!(answer.headers["content-type"], "application/json");
+    assert_eq!(answer.headers["content-type"], "application/json; charset=utf-8");
     assert_eq!(answer.headers.get("idempotent-replayed"), None);
     assert_eq!(meetings(&world, &admin, 5).await, json!([meeting]));
     let leads = world.leads().await;

@@ -45,13 +45,10 @@ async fn malformed_data_is_rejected_without_reads() {
         json!(""),
         json!("2026-11-23"),
         json!("2026-11-23T09:00:00"),
-        json!("2026-11-23T09:00Z"),
         json!("2026-02-30T09:00:00Z"),
         json!("2026-11-23T24:00:00Z"),
         json!("23/11/2026 09:00"),
         json!("amanhã"),
-        json!(" 2026-11-23T09:00:00Z"),
-        json!("2026-11-23T09:00:00Z "),
         json!("2026-11-23T09:00:00-24:00"),
         json!("0000-01-01T00:00:00Z"),
         json!("+12026-11-23T09:00:00Z"),
@@ -74,7 +71,7 @@ async fn malformed_data_is_rejected_without_reads() {
         json!({}),
         json!({ "id": 1001 }),
     ];
-    let objects = [json!([]), json!("{}"), json!(0), json!(false)];
+    let objects = [json!([1]), json!("{}"), json!(0), json!(false)];
     let long = "x".repeat(4097 - r#"{"x":""}"#.len());
     let too_long = [json!({ "x": long }), json!({ "ã".repeat(2046): 1 })];
     let absent = [("keyName", LINK), ("date", DATE), ("leadId", LEAD)];

@@ -118,21 +118,20 @@ async fn money_is_exact_in_lists() {
     world.is_sound().await;
 }
 
-/// C-30: lengths are counted in characters, and text is stored verbatim.
+/// C-30: lengths are counted in characters, and text is stored verbatim but for blanks at its ends.
 #[tokio::test]
 async fn titles_are_limited_in_characters() {
     let world = world().await;
     let admin = world.wallet(7).await;
     for title in [
-        " ",
         "x",
         &"x".repeat(255),
         &"ã".repeat(255),
         &"😀".repeat(255),
         "a\u{0}b",
         "\u{0}",
-        " Reforma \r\n\t\"\\ ",
-        "\u{feff}\u{202e}e\u{301}\u{ffff}",
+        "Reforma \r\n\t\"\\",
+        "\u{202e}e\u{301}\u{ffff}",
     ] {
         let answer = post(&world, &admin, &body(&json!({ "title": title }))).await;
         assert_eq!(
@@ -218,9 +217,9 @@ async fn the_ends_of_time() {
     let world = world().await;
     let (operator, seller) = (world.operator("acme"), world.wallet(8).await);
     for (id, (zone, sent, kept)) in (1..).zip([
-        ("Asia/Tokyo", "0001-01-01", "0001-01-01T00:00:00.000Z"),
-        ("Asia/Tokyo", "0001-01-02", "0001-01-01T14:41:01.000Z"),
-        ("America/Los_Angeles", "0001-01-01", "0001-01-01T07:52:58.000Z"),
+        ("Asia/Tokyo", "1900-01-01", "1899-12-31T15:00:00.000Z"),
+        ("Pacific/Kiritimati", "1900-01-01", "1900-01-01T10:29:20.000Z"),
+        ("America/Los_Angeles", "1900-01-01", "1900-01-01T08:00:00.000Z"),
         ("America/Los_Angeles", "9999-12-31", "9999-12-31T08:00:00.000Z"),
         (
             "Asia/Tokyo",
@@ -243,9 +242,10 @@ async fn the_ends_of_time() {
         );
     }
     for sent in [
-        "0000-12-31",
-        "0000-12-31T23:59:59Z",
-        "0001-01-01T00:00:00+00:01",
+        "0001-01-01",
+        "1899-12-31",
+        "0001-01-01T00:00:00Z",
+        "1899-12-31T00:00:00Z",
         "9999-12-31T23:59:59-00:01",
     ] {
         let answer = post(&world, &seller, &body(&json!({ "expectedCloseDate": sent }))).await;

@@ -71,7 +71,7 @@ async fn the_response_has_every_field() {
     let answer = post(&world, &admin, &body(&json!({}))).await;
     let shown = with(maria(), &json!({ "initial_password": "s3nh4-inicial" }));
     answer.is(200, &opportunity(&json!({ "dataLead": shown })));
-    assert_eq!(answer.headers["content-type"], "application/json");
+    assert_eq!(answer.headers["content-type"], "application/json; charset=utf-8");
     assert_eq!(answer.headers.get("idempotent-replayed"), None);
     assert_eq!(answer.cost.round_trips, 2);
     let answer = post(&world, &seller, &body(&json!({}))).await;

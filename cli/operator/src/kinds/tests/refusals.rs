@@ -170,8 +170,8 @@ fn automations() {
 { "id": null } | id: is missing
 { "name": "" } | name: must have 1 to 255 characters
 { "name": "<é*256>" } | name: must have 1 to 255 characters
-{ "trigger": "leadEmail" } | trigger: must be leadPhoneCall or lead or opportunity or meeting
-{ "event": "missed" } | event: must be received or created or updated or ownerChanged or archived or columnChanged or statusChanged or booked or moved
+{ "trigger": "leadEmail" } | trigger: must be leadPhoneCall or lead or opportunity or meeting or form
+{ "event": "missed" } | event: must be received or created or updated or ownerChanged or archived or columnChanged or statusChanged or booked or moved or canceled
 { "event": "booked" } | event: leadPhoneCall.booked does not exist
 { "trigger": "lead", "event": "received" } | event: lead.received does not exist
 { "trigger": "lead", "event": "created", "filters": { "funnel": 3 } } | filters.funnel: does not apply to this trigger
@@ -220,8 +220,8 @@ fn actions() {
             ": must not lead to a private address",
         ),
         (
-            json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "method": "GET" }),
-            ": must be POST or PUT or PATCH",
+            json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "method": "DELETE" }),
+            ": must be POST or PUT or PATCH or GET",
         ),
         (
             json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "headers": { "Host": "x" } }),

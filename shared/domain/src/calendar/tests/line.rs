@@ -122,7 +122,7 @@ fn unknown_and_missing_fields_are_rejected() {
         json!({ "bufferMinutes": -1 }),
         json!({ "bufferMinutes": 1.5 }),
         json!({ "bufferMinutes": "15" }),
-        json!({ "hours": { "mon": [["12:00", "09:00"]] } }),
+        json!({ "hours": { "mon": [["12:00", "12:00"]] } }),
         json!({ "dates": { "2026-12-24": [["09:00", "12:00"], ["11:00", "13:00"]] } }),
         json!({ "horizon": { "type": "days" } }),
     ] {

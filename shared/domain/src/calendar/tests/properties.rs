@@ -7,21 +7,14 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::Union;
 
-use super::reference::{Asked, Clocks};
+use super::reference::{Asked, Clocks, OFFSETS};
 use super::*;
 
 /// Zones without clock changes, with changes at 01:00, 02:00 and midnight, and with a skipped day.
 static YEARS: LazyLock<Vec<(Clocks, i32)>> = LazyLock::new(|| {
-    [
-        ("America/Sao_Paulo", 2026),
-        ("America/Sao_Paulo", 2018),
-        ("America/New_York", 2026),
-        ("Europe/Lisbon", 2026),
-        ("Asia/Kolkata", 2026),
-        ("Pacific/Apia", 2011),
-    ]
-    .map(|(zone, year)| (Clocks::of(zone, year), year))
-    .into()
+    OFFSETS
+        .map(|(zone, year, offsets)| (Clocks::of(zone, year, offsets), year))
+        .into()
 });
 
 fn minute(minutes: i64) -> Timestamp {
@@ -48,14 +41,22 @@ fn clock() -> impl Strategy<Value = u32> {
     prop_oneof![0..=1440_u32, 0..=200_u32, 1320..=1440_u32, Just(0), Just(1440)]
 }
 
-/// The openings of a day: pairs of any times.
+/// The openings of a day: pairs of any times, and often one that ends on the next day.
 fn openings() -> impl Strategy<Value = Value> {
-    prop::collection::btree_set(clock(), 0..7).prop_map(|times| {
-        let times: Vec<_> = times
-            .into_iter()
-            .map(|time| format!("{:02}:{:02}", time / 60, time % 60))
-            .collect();
-        times.chunks_exact(2).map(|pair| json!(pair)).collect()
+    let times = prop::collection::btree_set(clock(), 0..7);
+    (times, 0..1440_u32, any::<bool>()).prop_map(|(times, next, wraps)| {
+        let text = |time: u32| format!("{:02}:{:02}", time / 60, time % 60);
+        let times: Vec<_> = times.into_iter().collect();
+        let pairs = times.chunks_exact(2);
+        let last = pairs
+            .remainder()
+            .first()
+            .filter(|from| wraps && next < **from && **from < 1440);
+        let last = last.map(|from| json!([text(*from), text(next)]));
+        pairs
+            .map(|pair| json!([text(pair[0]), text(pair[1])]))
+            .chain(last)
+            .collect()
     })
 }
 

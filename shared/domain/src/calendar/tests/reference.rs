@@ -2,8 +2,54 @@
 //! the JSON of its line. All times are whole minutes since 1970.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
-use chrono_tz::Tz;
 use serde_json::Value;
+
+/// Offsets in minutes, each from its instant on.
+type Offsets = &'static [(&'static str, i64)];
+
+/// The offsets of each zone and year in minutes, each from its instant on, so that no library of zones decides the tests
+/// of another. They begin before the year.
+pub const OFFSETS: [(&str, i32, Offsets); 6] = [
+    ("America/Sao_Paulo", 2026, &[("2025-12-01T00:00:00Z", -180)]),
+    (
+        "America/Sao_Paulo",
+        2018,
+        &[
+            ("2017-12-01T00:00:00Z", -120),
+            ("2018-02-18T02:00:00Z", -180),
+            ("2018-11-04T03:00:00Z", -120),
+        ],
+    ),
+    (
+        "America/New_York",
+        2026,
+        &[
+            ("2025-12-01T00:00:00Z", -300),
+            ("2026-03-08T07:00:00Z", -240),
+            ("2026-11-01T06:00:00Z", -300),
+        ],
+    ),
+    (
+        "Europe/Lisbon",
+        2026,
+        &[
+            ("2025-12-01T00:00:00Z", 0),
+            ("2026-03-29T01:00:00Z", 60),
+            ("2026-10-25T01:00:00Z", 0),
+        ],
+    ),
+    ("Asia/Kolkata", 2026, &[("2025-12-01T00:00:00Z", 330)]),
+    (
+        "Pacific/Apia",
+        2011,
+        &[
+            ("2010-12-01T00:00:00Z", -600),
+            ("2011-04-02T14:00:00Z", -660),
+            ("2011-09-24T14:00:00Z", -600),
+            ("2011-12-30T10:00:00Z", 840),
+        ],
+    ),
+];
 
 /// The local time of a zone at every minute of a span.
 pub struct Clocks {
@@ -23,8 +69,12 @@ pub struct Asked {
 
 impl Clocks {
     /// The clocks of a year, with a margin before and after it.
-    pub fn of(zone: &'static str, year: i32) -> Self {
-        let tz: Tz = zone.parse().unwrap();
+    pub fn of(zone: &'static str, year: i32, offsets: &[(&str, i64)]) -> Self {
+        let minute = |text: &str| DateTime::parse_from_rfc3339(text).unwrap().timestamp() / 60;
+        let offsets: Vec<_> = offsets
+            .iter()
+            .map(|(from, offset)| (minute(from), *offset))
+            .collect();
         let first_of = |year| {
             let day = NaiveDate::from_ymd_opt(year, 1, 1).unwrap();
             day.and_time(NaiveTime::MIN).and_utc().timestamp() / 60
@@ -32,8 +82,10 @@ impl Clocks {
         let (first, end) = (first_of(year) - 10 * 1440, first_of(year + 1) + 10 * 1440);
         let minutes = first..end;
         let shown = |minute: i64| {
-            let instant = DateTime::from_timestamp(minute * 60, 0).unwrap();
-            instant.with_timezone(&tz).naive_local()
+            let (_, offset) = offsets.iter().rfind(|(from, _)| *from <= minute).unwrap();
+            DateTime::from_timestamp((minute + offset) * 60, 0)
+                .unwrap()
+                .naive_utc()
         };
         Self {
             zone,
@@ -88,7 +140,9 @@ impl Clocks {
         let hours = own.unwrap_or(&line["hours"][weekday]).as_array().unwrap();
         let ends = |opening: &Value| {
             let [from, to] = [0, 1].map(|at| opening[at].as_str().unwrap());
-            (self.opening(day, from), self.closing(day, to))
+            // Texts of this form sort like times.
+            let last = if from < to { day } else { day.succ_opt().unwrap() };
+            (self.opening(day, from), self.closing(last, to))
         };
         if self.has(day) {
             hours.iter().map(ends).collect()

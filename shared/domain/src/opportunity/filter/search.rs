@@ -2,6 +2,7 @@
 
 use crate::lead::Lead;
 use crate::opportunity::Opportunity;
+use crate::phone;
 use crate::words::WordSearch;
 
 /// Values of `searchBy`.
@@ -37,7 +38,8 @@ impl Search {
             SearchBy::Lead => lead.is_some_and(|lead| {
                 let fullname = lead.fullname();
                 let name_and_email = (fullname.as_str(), lead.email.as_deref());
-                self.term.finds_lead(lead.id, name_and_email, lead.numbers())
+                let phones = lead.number_texts().flat_map(phone::read).map(|read| read.phone);
+                self.term.finds_lead(lead.id, name_and_email, phones)
             }),
             SearchBy::Opportunity => self.term.finds_title(opportunity.id.get(), &opportunity.title),
         }

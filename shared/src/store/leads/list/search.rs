@@ -6,6 +6,7 @@ use tokio::try_join;
 
 use super::{Entries, LeadPage, LeadRequest, LeadSearch, Records};
 use crate::ids::LeadId;
+use crate::phone::Phone;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
 use crate::store::leads::record::LeadEntry;
@@ -43,8 +44,8 @@ impl LeadEntry {
     }
 
     fn is_found_by(&self, search: &LeadSearch) -> bool {
-        let numbers = self.digits.iter().map(String::as_str);
-        search.finds_lead(self.id, (&self.fullname, self.email.as_deref()), numbers)
+        let phones = self.digits.iter().map(|digits| Phone::of_normal(digits));
+        search.finds_lead(self.id, (&self.fullname, self.email.as_deref()), phones)
     }
 }
 

@@ -69,7 +69,7 @@ GET /tags /tags - -
 GET /crmlossreason /crmlossreason - -
 GET /pcalendar /pcalendar - -
 GET /pcalendar /pcalendar query={calendars{id,name,nextMeeting}} -
-GET /calendarmeeting/{id} /calendarmeeting/$calendar from=0001-01-01T00:00:00Z&limit=2 -
+GET /calendarmeeting/{id} /calendarmeeting/$calendar from=1900-01-01T00:00:00Z&limit=2 -
 GET /calendarmeeting/{id} /calendarmeeting/$public page=$page&limit=1 -
 GET /calendarmeeting/slots /calendarmeeting/slots keyName=$key&to=2026-11-24T00:00:00Z -
 GET /book/{instance}/{keyName} /book/$i/$key - -

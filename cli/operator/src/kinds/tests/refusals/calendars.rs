@@ -59,7 +59,7 @@ fn tickets_and_files() {
 { "lead_relation": "1" } | lead_relation: <NUMBER>
 { "unread": -1 } | unread: <NUMBER>
 { "attendant": 0 } | attendant: must be an id from 1 to 999999999999999
-{ "name": 5 } | name: must be text
+{ "name": true } | name: must be text
 { "star": [5] } | star: must be text, a number, true, false or null
 { "endDate": "today" } | endDate: <TIME>
 { "files": [] } | files: unknown field

@@ -1,9 +1,10 @@
 //! Endpoint 19, and automations for calls (C-76).
 
 use serde_json::{Value, json};
+use shared::phone::Phone;
 
 use super::claims::{Claimed, mismatch};
-use super::phones::{Line, digits, line};
+use super::phones::{lines, rank};
 use super::{Asked, Reference, Said, text};
 
 /// A call.
@@ -33,10 +34,9 @@ impl Reference {
             return (400, json!({ "msg": "invalid_body", "err": err }));
         }
         let phone = data["leadPhone"].as_str().expect("a number");
-        let lead = match (data["lead"].as_u64(), line(phone)) {
-            (Some(lead), _) => self.leads.contains_key(&lead).then_some(lead),
-            (None, None) => None,
-            (None, Some(line)) => Some(self.called(phone, &line)),
+        let lead = match data["lead"].as_u64() {
+            Some(lead) => self.leads.contains_key(&lead).then_some(lead),
+            None => self.called(phone),
         };
         if let Some(lead) = lead {
             self.touch(lead);
@@ -59,28 +59,30 @@ impl Reference {
     }
 
     /// The lead of a number (C-72: exact before twin, not archived before archived, then the lowest id).
-    pub fn owner_of(&self, line: &Line) -> Option<u64> {
+    pub fn owner_of(&self, phone: &Phone) -> Option<u64> {
         let found = self.leads.iter().filter_map(|(id, lead)| {
             let numbers = ["phone", "mobile", "chatapp"].map(|name| text(lead, name));
-            let rank = numbers.into_iter().filter_map(|number| line.rank(number)).min()?;
+            let ranks = numbers.into_iter().filter_map(|number| rank(phone, number));
+            let rank = ranks.min()?;
             Some((rank, lead["archived"] == json!(true), *id))
         });
         found.min().map(|(_, _, id)| id)
     }
 
-    /// The lead of a number, or a new one (C-73).
-    fn called(&mut self, phone: &str, line: &Line) -> u64 {
-        if let Some(id) = self.owner_of(line) {
-            return id;
+    /// The lead of one of the numbers, or a new one (C-73); `None` if none can be somebody's.
+    fn called(&mut self, phone: &str) -> Option<u64> {
+        let (phones, written) = lines(phone);
+        if let Some(id) = phones.iter().find_map(|phone| self.owner_of(phone)) {
+            return Some(id);
         }
+        let (first, number) = (phones.first()?, written?);
         let known = self
             .profiles
             .iter()
-            .filter_map(|(number, profile)| Some((line.rank(number)?, profile)));
+            .filter_map(|(number, profile)| Some((rank(first, number)?, profile)));
         let profile = known.min_by_key(|(rank, _)| *rank).map(|(_, profile)| profile);
-        let number = digits(phone);
         // A foreign number keeps its `+` if it would be read as Brazilian without.
-        let is_same = super::phones::line(&number).as_ref() == Some(line);
+        let is_same = Phone::of(&number).as_ref() == Some(first);
         let kept = if is_same {
             number.clone()
         } else {
@@ -89,10 +91,10 @@ impl Reference {
         let (name, photo) = profile.map_or((json!(number), Value::Null), |profile| {
             (profile["name"].clone(), profile["photoUrl"].clone())
         });
-        self.make_lead(
+        Some(self.make_lead(
             json!({ "firstname": name, "phone": kept, "photoUrl": photo, "acquisition_channel": "VoIP",
             "createdByType": "voip" }),
-        )
+        ))
     }
 
     /// The calls with pending automations.

@@ -93,8 +93,13 @@ impl Reference {
         let (key, body) = (asked.key?, asked.body);
         let scope = match asked.path[0] {
             "calendarmeeting" => body["keyName"].to_string(),
-            "voip" => phones::line(body["data"]["leadPhone"].as_str().unwrap_or_default())
-                .map_or_else(String::new, |line| line.digits),
+            "voip" => {
+                let phone = body["data"]["leadPhone"].as_str().unwrap_or_default();
+                let (phones, _) = phones::lines(phone);
+                phones
+                    .first()
+                    .map_or_else(|| phones::digits(phone), |phone| phone.digits().to_owned())
+            }
             _ => format!("{} {}", asked.by, self.credential_number(asked.by)),
         };
         Some(Claim {

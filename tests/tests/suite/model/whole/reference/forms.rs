@@ -1,6 +1,9 @@
 //! `POST /api/hook/{name}` (C-101).
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
+use shared::phone::identifying;
 
 use super::claims::{Claim, Claimed, mismatch};
 use super::lead_edits::invalid;
@@ -31,6 +34,8 @@ struct AcceptedFields {
     fields: Record,
     custom: Record,
     utm: Record,
+    /// By the names of the form's fields.
+    values: BTreeMap<String, Value>,
 }
 
 impl Reference {
@@ -54,33 +59,60 @@ impl Reference {
             let name = format!("{} {} {key}", asked.path[0], hook["id"]);
             Claim::new(name, Value::Object(sent.clone()).to_string())
         });
-        let lead = match self.claims.find(claim.as_ref(), &self.now) {
+        let content = fields.is_of_person().then(|| {
+            let name = format!("form {} {}", hook["id"], json!(fields.values));
+            Claim::new(name, String::new())
+        });
+        let earlier = match self.claims.find(claim.as_ref(), &self.now) {
             Claimed::Other => return mismatch(asked),
-            Claimed::Done(lead) => {
-                self.replayed = true;
-                lead
-            }
-            Claimed::Free => {
-                let unique = hook["unique"].to_string();
-                let found = self.existing(&unique, &Value::Object(fields.fields.clone()));
-                let lead = found.unwrap_or_else(|| {
-                    self.make_lead(json!({ "createdByType": "form",
-                    "preferred_locale": fields.fields.get("preferred_locale").unwrap_or(&json!("pt-BR")) }))
-                });
-                self.complete(lead, &hook, &fields);
-                self.claims.keep(claim, lead, &self.now);
-                lead
-            }
+            Claimed::Done(lead) => Some(lead),
+            Claimed::Free => match self.claims.find(content.as_ref(), &self.now) {
+                Claimed::Done(lead) => Some(lead),
+                _ => None,
+            },
         };
+        let earlier = earlier.filter(|lead| self.leads.contains_key(lead));
+        self.replayed = earlier.is_some() && asked.key.is_some();
+        let lead = earlier.unwrap_or_else(|| {
+            let unique = hook["unique"].to_string();
+            let found = self.existing(&unique, &Value::Object(fields.fields.clone()));
+            let lead = found.unwrap_or_else(|| {
+                self.make_lead(json!({ "createdByType": "form",
+                    "preferred_locale": fields.fields.get("preferred_locale").unwrap_or(&json!("pt-BR")) }))
+            });
+            self.complete(lead, &hook, &fields);
+            self.touch(lead);
+            self.claims.keep(claim, lead, &self.now);
+            self.claims.keep(content, lead, &self.now);
+            lead
+        });
         self.open(lead, &hook, &fields);
         (200, json!({ "msg": "received", "data": { "lead": lead } }))
     }
 
-    /// Adds what a lead lacks.
+    /// Adds what a lead lacks, but no number or address of another lead, and restores it.
     fn complete(&mut self, id: u64, hook: &Value, taken: &AcceptedFields) {
+        let is_of_other = |name: &String, value: &Value| {
+            let unique = match name.as_str() {
+                "phone" | "mobile" | "chatapp" => "phone",
+                "email" => "email",
+                _ => return false,
+            };
+            let found = self.existing(unique, &json!({ (name): value }));
+            found.is_some_and(|found| found != id)
+        };
+        let is_new =
+            self.leads[&id]["createDate"] == json!(self.now) && is_blank(&self.leads[&id]["firstname"]);
+        let others: Vec<_> = taken
+            .fields
+            .iter()
+            .filter(|(name, value)| !is_new && is_of_other(name, value))
+            .map(|(name, _)| name.clone())
+            .collect();
         let lead = self.leads.get_mut(&id).expect("a lead");
+        lead.insert("archived".to_owned(), json!(false));
         for (name, value) in &taken.fields {
-            if is_blank(&lead[name]) {
+            if is_blank(&lead[name]) && !others.contains(name) {
                 lead.insert(name.clone(), value.clone());
             }
         }
@@ -124,6 +156,15 @@ impl Reference {
         if !matches!(self.claims.find(claim.as_ref(), &self.now), Claimed::Free) {
             return;
         }
+        let is_open = |one: &&Record| {
+            one["lead_id"] == json!(id)
+                && one["status"] == "open"
+                && one["archived"] == json!(0)
+                && one["crm_id"] == json!(3)
+        };
+        if self.opportunities.values().any(|one| is_open(&one)) {
+            return;
+        }
         // User 7 has the lowest id.
         let user = hook["owner"].as_u64().or(lead["owner"].as_u64()).unwrap_or(7);
         let body = json!({ "title": wanted["title"], "crm_column": wanted["column"], "lead_id": id,
@@ -154,7 +195,11 @@ fn taken(hook: &Value, sent: &Record) -> Result<AcceptedFields, String> {
             }
             continue;
         };
-        match field["to"].as_str().unwrap_or(name) {
+        let to = field["to"].as_str().unwrap_or(name);
+        let is_fixed = to == "whatsapp" || FIELDS.contains(&to);
+        let kept = if is_fixed { text(value) } else { trimmed(value) };
+        taken.values.insert(name.to_owned(), kept);
+        match to {
             "whatsapp" => {
                 let other = taken.fields.insert("chatapp".to_owned(), text(value));
                 if other.is_some_and(|other| other != text(value)) {
@@ -162,20 +207,36 @@ fn taken(hook: &Value, sent: &Record) -> Result<AcceptedFields, String> {
                 }
             }
             to if FIELDS.contains(&to) => drop(taken.fields.insert(to.to_owned(), text(value))),
-            to => drop(taken.custom.insert(to.to_owned(), value.clone())),
+            to => drop(taken.custom.insert(to.to_owned(), trimmed(value))),
         }
     }
     let utm = sent
         .iter()
         .filter(|(name, value)| name.starts_with("utm_") && !is_blank(value));
     taken.utm = utm
-        .map(|(name, value)| (name.clone(), value.clone()))
+        .map(|(name, value)| (name.clone(), trimmed(value)))
         .collect::<Map<_, _>>();
     let is_named = FIELDS[..NAMING]
         .iter()
         .any(|name| taken.fields.contains_key(*name));
     let rule = "body: must have a firstname, lastname, email, phone, mobile or chatapp";
     is_named.then_some(taken).ok_or_else(|| rule.to_owned())
+}
+
+impl AcceptedFields {
+    /// Whether an address or a number tells who sent them.
+    fn is_of_person(&self) -> bool {
+        let numbers = ["phone", "mobile", "chatapp"]
+            .iter()
+            .filter_map(|name| self.fields.get(*name)?.as_str());
+        self.fields.contains_key("email") || numbers.into_iter().any(|text| !identifying(text).is_empty())
+    }
+}
+
+fn trimmed(value: &Value) -> Value {
+    value
+        .as_str()
+        .map_or_else(|| value.clone(), |text| json!(text.trim()))
 }
 
 fn text(value: &Value) -> Value {

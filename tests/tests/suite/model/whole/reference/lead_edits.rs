@@ -1,16 +1,24 @@
 //! `POST /leads` and `PUT /leads` (C-91, C-92).
 
 use serde_json::{Value, json};
+use shared::lead::same_email;
 
 use super::claims::{Claimed, mismatch};
 use super::leads::fullname;
-use super::phones::line;
+use super::phones::lines;
 use super::{Asked, Record, Reference, Said, error, text};
 
 const NUMBERS: [&str; 3] = ["phone", "mobile", "chatapp"];
 
 pub fn invalid(details: &str) -> Said {
     (400, json!({ "error": "Invalid request", "details": details }))
+}
+
+/// Texts are trimmed (C-108).
+fn trim(value: &mut Value) {
+    if let Some(text) = value.as_str() {
+        *value = json!(text.trim());
+    }
 }
 
 impl Reference {
@@ -22,7 +30,7 @@ impl Reference {
             Claimed::Other => return mismatch(asked),
             Claimed::Done(made) => {
                 let lead = self.leads.get(&made);
-                let own = |lead: &&Record| lead["createdBy"] == json!(by) || self.people.sees_lead(by, lead);
+                let own = |lead: &&Record| self.people.sees_lead(by, lead);
                 if !self.people.may(by, "editLeads") {
                     return error(403);
                 }
@@ -38,6 +46,7 @@ impl Reference {
         }
         let mut fields = asked.body.clone();
         let given = fields.as_object_mut().expect("an object");
+        given.values_mut().for_each(trim);
         given.retain(|_, value| !value.is_null() && *value != json!(""));
         if let Some(refused) = self.unknown(&fields) {
             return refused;
@@ -50,6 +59,9 @@ impl Reference {
             self.claims.keep(claim, id, &self.now);
             return (200, self.full(by, &lead));
         }
+        if fields["owner"].is_null() && self.people.is_limited(by) {
+            fields["owner"] = json!(by);
+        }
         fields["createdBy"] = json!(by);
         fields["createdByName"] = json!(self.people.name(by));
         fields["createdByType"] = json!("user");
@@ -60,16 +72,17 @@ impl Reference {
 
     /// The lead with one of the numbers, in their order, else with the address.
     pub fn existing(&self, unique: &str, fields: &Value) -> Option<u64> {
-        let numbers = NUMBERS.iter().filter_map(|name| line(fields[*name].as_str()?));
+        let texts = NUMBERS.iter().filter_map(|name| fields[*name].as_str());
+        let numbers = texts
+            .flat_map(|text| lines(text).0)
+            .filter(shared::phone::Phone::is_unique);
         let mut numbers = numbers.filter(|_| unique.contains("phone"));
         let called = numbers.find_map(|number| self.owner_of(&number));
         let email = fields["email"].as_str().filter(|_| unique.contains("email"));
         called.or_else(|| {
-            let email = email?.to_lowercase();
-            let same = self
-                .leads
-                .iter()
-                .filter(|(_, lead)| text(lead, "email").to_lowercase() == email);
+            let email = same_email(email?)?;
+            let is_same = |lead: &Record| same_email(text(lead, "email")).as_ref() == Some(&email);
+            let same = self.leads.iter().filter(|(_, lead)| is_same(lead));
             same.map(|(id, lead)| (lead["archived"] == json!(true), *id))
                 .min()
                 .map(|(_, id)| id)
@@ -96,11 +109,13 @@ impl Reference {
         }
         let (mut lead, mut custom) = (stored.clone(), self.customs[&id].clone());
         for (name, value) in body.as_object().expect("an object") {
+            let mut value = value.clone();
+            trim(&mut value);
             let keeps = NUMBERS.contains(&name.as_str()) || name == "email";
             match name.as_str() {
                 "id" => {}
-                _ if keeps && *value == json!("") => {}
-                "archived" if *value != lead["archived"] && !self.people.may(by, "archiveLeads") => {
+                _ if keeps && value == json!("") => {}
+                "archived" if value != lead["archived"] && !self.people.may(by, "archiveLeads") => {
                     return error(403);
                 }
                 _ if lead.contains_key(name) => drop(lead.insert(name.clone(), value.clone())),

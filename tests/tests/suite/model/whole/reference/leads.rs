@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use shared::phone::{self, Phone};
 use shared::text::fold;
 
-use super::phones::{Line, digits, line};
 use super::{Asked, Record, Reference, Said, error, over, text};
 
 const NOT_CUSTOM: [&str; 1] = ["kind"];
@@ -231,13 +231,19 @@ pub fn begins_words(text: &str, term: &str) -> bool {
 pub fn is_found(lead: &Record, term: &str) -> bool {
     let term = term.trim();
     let texts = format!("{} {}", text(lead, "fullname"), text(lead, "email"));
-    let typed = digits(term);
-    let dials = !typed.is_empty() && !term.chars().any(char::is_alphabetic);
+    let typed = phone::digits(term);
+    let is_numeric = !term.chars().any(char::is_alphabetic) || phone::is_only_numbers(term);
+    let dials = !typed.is_empty() && is_numeric;
+    let wanted = phone::read(term);
     let numbered = |name: &&str| {
-        let number = line(text(lead, name));
-        let ends = |number: &Line| typed.len() >= 4 && number.digits.ends_with(&typed);
-        let same = || line(&typed).is_some_and(|line| line.rank(text(lead, name)).is_some());
-        number.is_some_and(|number| ends(&number) || same())
+        phone::read(text(lead, name)).iter().any(|stored| {
+            let ends = stored
+                .phone
+                .forms()
+                .any(|form| typed.len() >= 4 && form.ends_with(&typed));
+            let mut forms = wanted.iter().map(|wanted| &wanted.phone).flat_map(Phone::forms);
+            ends || forms.any(|form| form == stored.phone.digits())
+        })
     };
     term.is_empty()
         || begins_words(&texts, term)

@@ -62,6 +62,11 @@ impl People {
         &self.groups[&self.users[&user]["group"].as_u64().expect("a group")][permission]
     }
 
+    /// Whether a user sees only the leads of own owners.
+    pub fn is_limited(&self, user: u64) -> bool {
+        ["department", "own"].contains(&self.reach(user, "leads"))
+    }
+
     fn department(&self, user: u64) -> u64 {
         self.users[&user]["department"].as_u64().expect("a department")
     }

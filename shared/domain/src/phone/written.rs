@@ -1,0 +1,184 @@
+//! The grammar of numbers as people and messaging services write them (C-108).
+
+use super::{BRAZIL, is_area_code, lacks_country_code};
+
+/// What stands between several numbers of a text. `:::` is HubSpot's.
+const SEPARATORS: [&str; 7] = ["/", ";", ",", "|", ":::", "\n", " ou "];
+/// Hosts of messaging addresses that contain the number. Addresses of groups and hidden ids contain none.
+const MESSAGING_HOSTS: [&str; 2] = ["s.whatsapp.net", "c.us"];
+/// Words in front of an extension.
+const EXTENSION_WORDS: [&str; 10] = [
+    "ramal",
+    "ram",
+    "rml",
+    "r",
+    "extension",
+    "extensão",
+    "ext",
+    "extn",
+    "x",
+    "#",
+];
+/// From this many digits on, an extension may follow, so that the `xx` of `0xx11` is none.
+const BEFORE_EXTENSION: usize = 3;
+/// From this many digits on, any word ends the number.
+const WHOLE: usize = 8;
+
+/// One number as it is written.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Its digits as they stand there, without those of an extension.
+    pub raw: String,
+    /// Its digits without trunk prefix, carrier code and international prefix.
+    pub digits: String,
+    /// Whether it has a country code for certain: after `+` or `00`, and in a messaging address.
+    pub is_international: bool,
+    /// Whether it contains nothing but a number.
+    pub is_pure: bool,
+}
+
+/// The parts of a text that may be numbers.
+pub(super) fn parts(text: &str) -> Vec<String> {
+    // The characters are compared one by one, so their number must not change: `İ` becomes two in lower case.
+    let mut text: String = text
+        .chars()
+        .map(|c| c.to_lowercase().next().unwrap_or(c))
+        .collect();
+    drop_parameters(&mut text);
+    for separator in SEPARATORS {
+        text = text.replace(separator, "\n");
+    }
+    let parts = text.split('\n').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
+/// Removes the parameters of a `tel:` address, such as `;ext=12`.
+fn drop_parameters(text: &mut String) {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(';').map(|at| from + at) {
+        let rest = &text[at + 1..];
+        let name = rest.len()
+            - rest
+                .trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '-')
+                .len();
+        if name > 0 && rest[name..].starts_with('=') {
+            let is_end = |c: char| matches!(c, ';' | ',' | '/' | '|') || c.is_whitespace();
+            let end = rest.find(is_end).unwrap_or(rest.len());
+            text.replace_range(at..at + 1 + end, "");
+        } else {
+            from = at + 1;
+        }
+    }
+}
+
+impl Written {
+    /// Reads a part in lower case; `None` if it has no digits, or is an address that contains no number.
+    pub fn of(part: &str) -> Option<Self> {
+        let is_sip = part.starts_with("sip:") || part.starts_with("sips:");
+        let (user, is_messaging) = match part.split_once('@') {
+            Some((user, host)) if MESSAGING_HOSTS.contains(&host.trim()) => (user, true),
+            Some((user, _)) if is_sip => (user, false),
+            Some(_) => return None,
+            None => (part, false),
+        };
+        let user = ["tel:", "whatsapp:", "sip:", "sips:", "callto:"]
+            .iter()
+            .fold(user, |user, scheme| user.strip_prefix(scheme).unwrap_or(user))
+            .trim();
+        // A device, after `:`, and an agent, after `.`, are no part of the number.
+        let user = if is_messaging {
+            user.split([':', '.', '_']).next().unwrap_or_default()
+        } else {
+            user
+        };
+        let (text, words) = without_extension(user);
+        let (before, _) = text.split_once(|c: char| c.is_ascii_digit())?;
+        let mut digits = super::digits(&text);
+        let is_abroad = |digits: &str| {
+            digits.starts_with("00") && !digits[2..].is_empty() && !digits[2..].starts_with('0')
+        };
+        let has_prefix = before.contains('+') || is_messaging;
+        if (has_prefix || is_abroad(&digits))
+            && digits.len() > 1
+            && let Some(at) = text.find("(0)")
+        {
+            digits.remove(super::digits(&text[..at]).len());
+        }
+        let is_international = has_prefix || is_abroad(&digits);
+        if is_abroad(&digits) {
+            digits.drain(..2);
+        }
+        let mut written = Self {
+            raw: super::digits(&text),
+            digits,
+            is_international,
+            is_pure: words == 0,
+        };
+        written.drop_trunk();
+        Some(written)
+    }
+
+    /// Removes the trunk prefix 0, with or without a carrier code after it, if a Brazilian number follows.
+    fn drop_trunk(&mut self) {
+        let after_country = format!("{BRAZIL}0");
+        let (country, inland) = if let Some(inland) = self.digits.strip_prefix(&after_country) {
+            (BRAZIL, inland)
+        } else if self.is_international {
+            return;
+        } else if let Some(inland) = self.digits.strip_prefix('0') {
+            ("", inland)
+        } else {
+            return;
+        };
+        let after_carrier = inland.get(2..).unwrap_or_default();
+        if lacks_country_code(inland) {
+            self.digits = format!("{country}{inland}");
+        } else if lacks_country_code(after_carrier) {
+            self.digits = format!("{country}{after_carrier}");
+        }
+    }
+
+    /// The area code, if it has no other digits.
+    pub fn area_code(&self) -> Option<String> {
+        let code = self.digits.strip_prefix('0').unwrap_or(&self.digits);
+        let is_area_code = matches!(code.as_bytes(), [tens, units] if is_area_code(*tens, *units));
+        (is_area_code && self.is_pure).then(|| code.to_owned())
+    }
+
+    /// Adds an area code in front of a number that has none.
+    pub fn supply(&mut self, area: &str) {
+        let is_local = !self.is_international && matches!(self.digits.len(), 8 | 9);
+        let whole = format!("{area}{}", self.digits);
+        if is_local && lacks_country_code(&whole) {
+            self.digits = whole;
+        }
+    }
+}
+
+/// A number without its extension or a word that follows it, and the count of the words in it that no number has. `xx`
+/// after a trunk prefix stands for a carrier code.
+fn without_extension(user: &str) -> (String, usize) {
+    let mut digits = 0;
+    let mut words = 0;
+    let mut rest = user;
+    while let Some(at) = rest.find(|c: char| c.is_alphanumeric() || c == '#') {
+        rest = &rest[at..];
+        let is_digit = rest.starts_with(|c: char| c.is_ascii_digit());
+        if is_digit {
+            digits += 1;
+            rest = &rest[1..];
+            continue;
+        }
+        let is_part = |c: char| (c.is_alphanumeric() && !c.is_ascii_digit()) || c == '#';
+        let word = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        let is_extension = digits >= BEFORE_EXTENSION && EXTENSION_WORDS.contains(&word);
+        if is_extension || digits >= WHOLE {
+            let end = user.len() - rest.len();
+            return (user[..end].to_owned(), words + usize::from(!is_extension));
+        }
+        let is_carrier = digits == 1 && word == "xx";
+        words += usize::from(!is_carrier);
+        rest = &rest[word.len()..];
+    }
+    (user.to_owned(), words)
+}

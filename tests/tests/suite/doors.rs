@@ -1,0 +1,257 @@
+//! People's data is read alike at every door (C-108): a number that came in by one identifies its lead at each other, in
+//! every spelling, and texts are clean.
+
+use serde_json::{Value, json};
+use shared::ids::LeadId;
+use tests::bookings::{book, booking, open_calendars};
+use tests::forms::{add_form, submit};
+use tests::{ACME, Answer, Wallet, World};
+
+/// The spellings of one number that people and programs use, the normal form first.
+fn spellings(line: &str) -> [String; 8] {
+    let (area, exchange, last) = (&line[..2], &line[2..7], &line[7..]);
+    [
+        format!("55{line}"),
+        format!("(0{area}) {exchange}-{last}"),
+        format!("0 15 {area} {exchange}-{last}"),
+        format!("(0xx{area}) {exchange}{last}"),
+        format!("+55 (0){area} {exchange} {last} ramal 3"),
+        format!("{area}{}{last}", &exchange[1..]),
+        format!("55{line}@s.whatsapp.net"),
+        format!("tel:+55-{area}-{exchange}-{last};ext=12 / 11 3333-0000"),
+    ]
+}
+
+/// Doors that make a lead of a number, and those that find its lead.
+const MAKING: [&str; 4] = ["POST /leads", "form", "booking", "call"];
+const FINDING: [&str; 4] = ["POST /leads?unique", "form", "call", "search"];
+
+async fn world() -> World {
+    let world = World::new().await;
+    tests::sales::open_shop(&world.operator(ACME)).await;
+    open_calendars(&world.operator(ACME)).await;
+    add_form(&world.operator(ACME), &json!({ "unique": ["phone"] })).await;
+    world
+}
+
+async fn post(world: &World, admin: &Wallet, query: &str, body: &Value) -> u64 {
+    let call = world.call("POST", &format!("/leads?i=acme{query}")).with(admin);
+    let answer = call.json(body).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body["id"].as_u64().expect("an id")
+}
+
+async fn search(world: &World, wallet: &Wallet, term: &str) -> Answer {
+    let term = term
+        .bytes()
+        .fold(String::new(), |term, byte| term + &format!("%{byte:02X}"));
+    world
+        .get(&format!("/leads?i=acme&search={term}"))
+        .with(wallet)
+        .send()
+        .await
+}
+
+async fn call(world: &World, number: &str) -> Option<u64> {
+    let data = json!({ "user": 8, "leadPhone": number, "type": "INCOMING", "status": "COMPLETE", "duration": 5,
+        "record": false, "service": "x" });
+    let answer = world
+        .webhook(&json!({ "event": "call", "data": data }))
+        .send()
+        .await;
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let calls = world.calls().await;
+    calls.last().expect("the call").lead.map(LeadId::get)
+}
+
+/// The lead of a number that comes in by a door. `turn` distinguishes bookings.
+async fn through(world: &World, admin: &Wallet, door: &str, number: &str, turn: usize) -> u64 {
+    match door {
+        "POST /leads" => post(world, admin, "", &json!({ "phone": number })).await,
+        "POST /leads?unique" => post(world, admin, "&unique[]=phone", &json!({ "mobile": number })).await,
+        "form" => {
+            let answer = submit(
+                world,
+                &json!({ "nome": "Ana", "whatsapp": number, "cargo": turn }),
+            )
+            .await;
+            answer.body["data"]["lead"].as_u64().expect("a lead")
+        }
+        "booking" => {
+            let date = format!("2026-11-23T{}:00Z", ["09:00", "09:40", "10:20", "11:00"][turn]);
+            let form = json!({ "firstname": "Ana", "phone": number });
+            let answer = book(world, &booking(&date, &json!({ "formData": form }))).await;
+            answer.body["data"]["leadId"]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{date}: {}", answer.body))
+        }
+        "call" => call(world, number).await.expect("a lead"),
+        _ => {
+            let answer = search(world, admin, number).await;
+            let leads = answer.body["data"]["leads"].as_array().expect("leads").clone();
+            assert_eq!(leads.len(), 1, "{number}: {}", answer.body);
+            leads[0]["id"].as_u64().expect("an id")
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_number_identifies_its_lead_through_every_pair_of_doors() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let mut turn = 0;
+    for (at, making) in MAKING.into_iter().enumerate() {
+        for (spelt, number) in spellings(&format!("119876{at}0101"))
+            .into_iter()
+            .enumerate()
+            .take(4)
+        {
+            let line = format!("119876{at}010{spelt}");
+            let made = through(&world, &admin, making, &spellings(&line)[(spelt + at) % 8], spelt).await;
+            for (other, finding) in FINDING.into_iter().enumerate() {
+                turn += 1;
+                let spelling = &spellings(&line)[(spelt + other) % 7];
+                let found = through(&world, &admin, finding, spelling, turn).await;
+                assert_eq!(found, made, "{making} {number}, {finding} {spelling}");
+            }
+        }
+    }
+    world.is_sound().await;
+}
+
+/// Simultaneous requests with one new number in four spellings make one lead.
+#[tokio::test]
+async fn one_new_number_is_one_lead_in_a_race() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let [plain, trunk, carrier, letters, ..] = spellings("11987650909");
+    let before = world.leads().await.len();
+    let forms = [trunk, carrier].map(|number| {
+        let (world, admin) = (&world, &admin);
+        async move { through(world, admin, "form", &number, number.len()).await }
+    });
+    let [first, second] = forms;
+    let found = tokio::join!(
+        first,
+        second,
+        through(&world, &admin, "POST /leads?unique", &letters, 0),
+        through(&world, &admin, "call", &plain, 0)
+    );
+    assert_eq!([found.1, found.2, found.3], [found.0; 3]);
+    assert_eq!(world.leads().await.len(), before + 1);
+    world.is_sound().await;
+}
+
+/// What can be nobody's number makes no lead of a call, and no two people one.
+#[tokio::test]
+async fn nobodys_number_identifies_nobody() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    for number in [
+        "+266696687",
+        "+7378742833",
+        "0",
+        "000000000000",
+        "anonymous",
+        "ramal 12",
+    ] {
+        assert_eq!(call(&world, number).await, None, "{number}");
+    }
+    for number in ["0000000000", "98765-4321", "3333-4444"] {
+        let body = json!({ "firstname": "Ana", "phone": number });
+        let ids = [
+            post(&world, &admin, "&unique=phone", &body).await,
+            post(&world, &admin, "&unique=phone", &body).await,
+        ];
+        assert_ne!(ids[0], ids[1], "{number}");
+    }
+    // Without area code it is found by a call and by a search as before.
+    assert!(call(&world, "98765-4321").await.is_some());
+    world.is_sound().await;
+}
+
+/// Blanks, numbers, lists and full names, as each door takes them.
+#[tokio::test]
+async fn texts_are_read_alike() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let sent = json!({ "firstname": " Ana ", "lastname": " Luz ", "email": " q@x.example ", "phone": 5_511_987_650_501.0,
+        "mobile": " ", "interesse": ["a", " b ", "", "a"] });
+    let posted = post(&world, &admin, "", &sent).await;
+    let booked = book(
+        &world,
+        &booking("2026-11-23T09:00:00Z", &json!({ "formData": sent })),
+    )
+    .await;
+    assert_eq!(booked.body["data"]["formData"], json!({ "interesse": "a, b" }));
+    let leads = world.leads().await;
+    for id in [posted, booked.body["data"]["leadId"].as_u64().expect("a lead")] {
+        let lead = leads.iter().find(|lead| lead.id.get() == id).expect("the lead");
+        let texts = [
+            &lead.firstname,
+            &lead.lastname,
+            &lead.email,
+            &lead.phone,
+            &lead.mobile,
+        ];
+        let expected = [
+            Some("Ana"),
+            Some("Luz"),
+            Some("q@x.example"),
+            Some("5511987650501"),
+            None,
+        ];
+        assert_eq!(texts.map(Option::as_deref), expected);
+        assert_eq!(lead.fullname(), "Ana Luz");
+    }
+    let split = post(&world, &admin, "", &json!({ "name": "Nara Vidal de Sá" })).await;
+    let leads = world.leads().await;
+    let lead = leads
+        .iter()
+        .find(|lead| lead.id.get() == split)
+        .expect("the lead");
+    assert_eq!(
+        (lead.firstname.as_deref(), lead.lastname.as_deref()),
+        (Some("Nara"), Some("Vidal de Sá"))
+    );
+    // Half an emoji is no reason to lose a call.
+    let data = r#"{"event":"call","data":{"user":8,"leadPhone":"+5511987650501","type":"INCOMING","status":"COMPLETE",
+        "duration":5,"record":false,"service":"x","leadName":"aaa\ud83d"}}"#;
+    let answer = world
+        .call("POST", "/voip/webhook?i=acme")
+        .bytes(data)
+        .send()
+        .await;
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    assert_eq!(
+        world.calls().await.last().expect("the call").lead_name.as_deref(),
+        Some("aaa\u{fffd}")
+    );
+    world.is_sound().await;
+}
+
+/// One person is found whatever the apostrophe, the invisible signs and the form of the accents.
+#[tokio::test]
+async fn words_and_addresses_are_folded_alike() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let made = post(&world, &admin, "", &json!({ "firstname": "Ma\u{200b}riana", "lastname": "D\u{2019}Ávila Łukasz", "email": "jose\u{301}@x.example" })).await;
+    for term in ["D'Ávila", "d´avila", "mariana", "lukasz", "D\u{2019}avila maria"] {
+        let answer = search(&world, &admin, term).await;
+        assert_eq!(
+            answer.body["data"]["leads"][0]["id"],
+            json!(made),
+            "{term}: {}",
+            answer.body
+        );
+    }
+    for email in [
+        "josé@x.example",
+        "JOSÉ@x.example\u{feff}",
+        "jo\u{200b}sé@x.example",
+    ] {
+        let found = post(&world, &admin, "&unique=email", &json!({ "email": email })).await;
+        assert_eq!(found, made, "{email:?}");
+    }
+    world.is_sound().await;
+}
