@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates clients from openapi.yaml and calls every operation of `funil serve` with each of them: with openapi-fetch and the types
-# of openapi-typescript, with openapi-python-client, and as a Postman collection with newman. Then runs the programs in examples/.
+# Generates clients from openapi.yaml and calls every operation of `funil serve` with openapi-fetch and the types of
+# openapi-typescript, with openapi-python-client, and as a Postman collection with newman. Compiles what orval generates and reads models
+# of datamodel-code-generator: both keep custom fields. Then runs the programs in examples/.
 #
 #   tests/clients.sh                      with `cargo run --`
 #   tests/clients.sh target/debug/funil   with an existing command
@@ -93,6 +94,13 @@ typescript() {
     limited 120 node calls.js
 }
 
+orval() {
+  cp "$here"/orval.ts "$tools/node" && cd "$tools/node" &&
+    limited 120 node_modules/.bin/orval --input "$root/openapi.yaml" --output funil.ts --client fetch >/dev/null &&
+    limited 120 node_modules/.bin/tsc --strict --target es2022 --module nodenext --lib es2022,dom,dom.iterable --skipLibCheck orval.ts &&
+    limited 120 node orval.js
+}
+
 postman() {
   cp "$here"/*.mjs "$tools/node" && cd "$tools/node" &&
     limited 120 node postman.mjs make "$root/openapi.yaml" "$scratch/collection.json" &&
@@ -111,6 +119,12 @@ python() {
     PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch limited 120 "$tools/python/bin/python" "$here/calls.py" openapi.yaml
 }
 
+models() {
+  limited 120 "$tools/python/bin/datamodel-codegen" --input openapi.yaml --input-file-type openapi --formatters builtin \
+    --output-model-type pydantic_v2.BaseModel --output "$scratch/funil_models.py" &&
+    PYTHONDONTWRITEBYTECODE=1 limited 120 "$tools/python/bin/python" "$here/models.py" "$scratch"
+}
+
 failed=0
 client() { # name, command...
   start
@@ -124,6 +138,7 @@ elif ! node_tools; then
   echo 'skipped: npm could not install openapi-fetch and newman'
 else
   client 'openapi-fetch' typescript
+  client 'orval' orval
   client 'Postman' postman
 fi
 if ! command -v python3 >/dev/null; then
@@ -132,6 +147,7 @@ elif ! python_tools; then
   echo 'skipped: pip could not install openapi-python-client'
 else
   client 'openapi-python-client' python
+  client 'datamodel-code-generator' models
 fi
 
 prints() { # text, command...

@@ -1,14 +1,15 @@
 // A client with every credential: operations ignore those that they do not take.
-import createClient from "openapi-fetch";
+import createClient, { createQuerySerializer } from "openapi-fetch";
 import type { paths } from "./schema.js";
 
 declare const process: { env: Record<string, string>; exitCode: number };
 const { FUNIL_URL, FUNIL_KEY, FUNIL_TOKEN } = process.env;
 
+const serializer = createQuerySerializer();
 export const client = createClient<paths>({
   baseUrl: FUNIL_URL,
   headers: { apitoken: FUNIL_KEY, Authorization: `Bearer ${FUNIL_TOKEN}` },
-  querySerializer: (query) => new URLSearchParams({ ...query, apitoken: FUNIL_KEY }).toString(),
+  querySerializer: (query) => serializer({ ...query, apitoken: FUNIL_KEY }),
 });
 
 /** A time that the demo's calendar has free. The one in the document is over some day. */

@@ -14,9 +14,12 @@ export function requests(path) {
     METHODS.filter((method) => item[method]).map((method) => {
       const operation = item[method];
       const parameters = {};
+      const absent = [];
       for (const parameter of [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve)) {
         if (parameter.example !== undefined) {
           (parameters[parameter.in] ??= {})[parameter.name] = parameter.example;
+        } else if (parameter.in === "query") {
+          absent.push(parameter.name);
         }
       }
       const json = resolve(operation.requestBody)?.content["application/json"];
@@ -26,6 +29,7 @@ export function requests(path) {
         method,
         path,
         parameters,
+        absent,
         body: json?.example ?? Object.values(json?.examples ?? {})[0]?.value,
         status: Number(status),
         isJson: Boolean(resolve(response).content?.["application/json"]),

@@ -5,11 +5,21 @@ import { requests } from "./requests.mjs";
 const [, , document, output] = process.argv;
 
 // Members of bodies that the document cannot fix.
-const OVERRIDES = { bookMeeting: "date: await freeTime()" };
+const OVERRIDES = { bookMeeting: { date: "await freeTime()" } };
 
-const calls = requests(document).map(({ id, method, path, parameters, body, status, isJson }) => {
-  const options = [`params: ${JSON.stringify(parameters)}`];
-  if (body) options.push(`body: { ...${JSON.stringify(body)}, ${OVERRIDES[id] ?? ""} }`);
+// The source of an object literal. TypeScript refuses a member that its type lacks in a literal alone.
+const literal = (object, sources = {}) => {
+  const members = Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)]);
+  const all = Object.entries({ ...Object.fromEntries(members), ...sources });
+  return `{ ${all.map(([name, source]) => `${JSON.stringify(name)}: ${source}`).join(", ")} }`;
+};
+
+const calls = requests(document).map(({ id, method, path, parameters, absent, body, status, isJson }) => {
+  // Optional parameters may be written as undefined.
+  const undefineds = Object.fromEntries(absent.map((name) => [name, "undefined"]));
+  const query = parameters.query && { query: literal(parameters.query, undefineds) };
+  const options = [`params: ${literal(parameters, query)}`];
+  if (body) options.push(`body: ${literal(body, OVERRIDES[id])}`);
   if (!isJson) options.push('parseAs: "text"');
   const call = `client.${method.toUpperCase()}(${JSON.stringify(path)}, { ${options.join(", ")} })`;
   return `await check(${JSON.stringify(id)}, ${status}, ${call});\n`;

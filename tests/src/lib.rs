@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod bookings;
+pub mod catalogue;
 pub mod forms;
 pub mod labels;
 pub mod limits;

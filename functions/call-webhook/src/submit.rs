@@ -6,11 +6,11 @@ use serde_json::json;
 use shared::auth::{FormRequest, FormScope, Prefetch};
 use shared::form::{Form, FormOpportunity, Submitted, UniqueField};
 use shared::http::{Idempotent, RawRequest, RequestError, replayed};
-use shared::ids::LeadId;
+use shared::ids::{FunnelId, LeadId};
 use shared::opportunity::Opportunity;
 use shared::store::{
-    Claimed, CreatedLead, FormReceived, IdempotencyKey, Identity, PrefetchedForm, Reader, StoreError,
-    UniqueBy,
+    Claimed, Created, CreatedLead, FormReceived, IdempotencyKey, Identity, PrefetchedCreation,
+    PrefetchedForm, Reader, StoreError, UniqueBy,
 };
 
 use crate::submission::Submission;
@@ -74,7 +74,7 @@ pub async fn submit(request: FormRequest<Submission>) -> Result<Response, Reques
     };
     let received = Box::pin(record(&scope, &submission, &submitted, start)).await?;
     if let Some(wanted) = &scope.form.opportunity {
-        open_opportunity(&scope, wanted, &submitted, received.lead).await?;
+        Box::pin(open_opportunity(&scope, wanted, &received)).await?;
     }
     let answer = Json(json!({ "msg": "received", "data": { "lead": received.lead } }));
     let counts = [
@@ -158,49 +158,71 @@ fn unique_by(form: &Form) -> UniqueBy {
     }
 }
 
-/// Creates the opportunity, once for all equal submissions of a lead within 24 hours. A submission that is repeated
-/// after a failure or by an impatient visitor creates no second one. Creates none if the lead has an open one in the
-/// funnel, or if the funnel does not have the column.
+/// Creates the opportunity, unless the lead has an open one in the funnel, or the funnel does not have the column. A claim of
+/// lead and funnel lets one of several simultaneous submissions create it. It also says for a day that a submission was
+/// handled, so that an equal one, repeated after a failure or by an impatient visitor, creates nothing else.
 async fn open_opportunity(
     scope: &FormScope,
     wanted: &FormOpportunity,
-    submitted: &Submitted,
-    lead: LeadId,
+    received: &Received,
 ) -> Result<(), StoreError> {
-    let Some(funnel) = wanted.funnel else {
+    let (Some(funnel), lead) = (wanted.funnel, received.lead) else {
         return Ok(());
     };
-    // The claim's key contains the submission, so that an equal one is a replay.
-    let content = json!([submitted.fields, submitted.custom]).to_string();
-    let form = scope.form.id.to_string();
-    let claim = IdempotencyKey::new("form opportunity", &form, &format!("{lead} {content}"), b"");
-    let reader = scope.store.reader();
-    let (start, has_open) = tokio::try_join!(
-        reader.begin_creation(funnel, (lead, None), Some(claim)),
-        reader.has_open_opportunity(lead, funnel)
-    )?;
+    let claim = IdempotencyKey::new("form opportunity", &funnel.to_string(), &lead.to_string(), b"");
+    let (store, reader) = (&scope.store, scope.store.reader());
+    for _ in 0..ATTEMPTS {
+        let (start, has_open) = tokio::try_join!(
+            reader.begin_creation(funnel, (lead, None), Some(claim.clone())),
+            reader.has_open_opportunity(lead, funnel)
+        )?;
+        match start.claimed {
+            Claimed::New if has_open => return store.keep_found(&claim, lead.get()).await.map(drop),
+            Claimed::Replay(earlier) | Claimed::Found(earlier) if !has_open && !received.is_replay => {
+                store.release(std::slice::from_ref(&claim), earlier).await?;
+                continue;
+            }
+            Claimed::New => {}
+            _ => return Ok(()),
+        }
+        match create_opportunity(scope, wanted, (funnel, lead), start).await? {
+            Some(Created::Claimed(_)) => {}
+            _ => return Ok(()),
+        }
+    }
+    Err(StoreError::Contention("opening an opportunity"))
+}
+
+/// Creates the opportunity of a form, with the owner of the form, of the lead, or the first user. `None` if lead, column or
+/// user are missing.
+async fn create_opportunity(
+    scope: &FormScope,
+    wanted: &FormOpportunity,
+    (funnel, lead): (FunnelId, LeadId),
+    start: PrefetchedCreation,
+) -> Result<Option<Created>, StoreError> {
     let has_column = start
         .funnel
         .as_ref()
         .is_some_and(|funnel| funnel.has_column(wanted.column));
-    if start.claimed != Claimed::New || start.lead.is_none() || has_open {
-        return Ok(());
-    }
-    if !has_column {
-        tracing::warn!(form, "a form names a missing column");
-        return Ok(());
-    }
-    let lead_owner = start.lead.as_ref().and_then(|stored| stored.lead.owner);
-    let user = match scope.form.owner.or(lead_owner) {
-        Some(user) => Some(user),
-        None => reader.first_user().await?,
+    let Some(stored) = &start.lead else {
+        return Ok(None);
     };
-    let Some(user) = user else { return Ok(()) };
+    if !has_column {
+        tracing::warn!(form = %scope.form.id, "a form names a missing column");
+        return Ok(None);
+    }
+    let user = match scope.form.owner.or(stored.lead.owner) {
+        Some(user) => Some(user),
+        None => scope.store.reader().first_user().await?,
+    };
+    let Some(user) = user else { return Ok(None) };
     let (funnel_column, now) = ((funnel, wanted.column), scope.now());
     let opportunity = |id| Opportunity {
         title: wanted.title.clone(),
         value: wanted.value.unwrap_or_default(),
         ..Opportunity::new(id, funnel_column, lead, user, now)
     };
-    scope.store.insert_opportunity(start, opportunity).await.map(drop)
+    let created = scope.store.insert_opportunity(start, opportunity).await?;
+    Ok(Some(created))
 }

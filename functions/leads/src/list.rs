@@ -4,7 +4,7 @@ use axum::http::HeaderValue;
 use axum::response::Response;
 use serde::Serialize;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch, Scope};
-use shared::http::{InvalidField, Params, RawRequest, RequestError};
+use shared::http::{InvalidField, Params, RawRequest, RequestError, TOO_LARGE};
 use shared::ids::TagId;
 use shared::store::{LeadRequest, LeadSearch, PrefetchedLeads, Reader, StoreError};
 
@@ -86,7 +86,8 @@ pub async fn answer(
         let reader = scope.store.reader();
         let mut leads = reader.leads_of(page).await?;
         if view.has_custom_fields() {
-            leads = reader.with_custom_fields(leads).await?;
+            let whole = reader.with_custom_fields(leads).await;
+            leads = whole.map_err(RequestError::over_budget(TOO_LARGE))?;
         }
         let related = view.related(scope, expected, &leads).await?;
         let leads = leads

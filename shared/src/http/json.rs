@@ -10,6 +10,9 @@ use super::{ErrorFormat, Problem};
 /// Maximum bytes of a response. Lambda accepts at most 6 MB and replaces a larger response by an empty 500.
 pub(super) const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
 
+/// Refusal of a larger response, and of reads for one.
+pub const TOO_LARGE: &str = "limit: this exceeds 5 MB; ask for less at a time";
+
 /// Header with the number of items cut from a response that is too large.
 pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
 

@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use http_body_util::BodyExt as _;
 
-use super::json::ANSWER_LIMIT;
+use super::json::{ANSWER_LIMIT, TOO_LARGE};
 use super::problem::{ErrorFormat, Problem};
 use super::{App, compression, cors, limit, multipart};
 use crate::release::release;
@@ -145,8 +145,7 @@ async fn run_handler(request: Request, next: Next, shape: ErrorFormat) -> Respon
         return shape.answer(&problem);
     }
     if http_body::Body::size_hint(answer.body()).lower() > ANSWER_LIMIT {
-        let details = "limit: the answer would be larger than 5 MB; ask for less at a time";
-        return shape.answer(&Problem::Invalid(details.to_owned()));
+        return shape.answer(&Problem::Invalid(TOO_LARGE.to_owned()));
     }
     answer
 }

@@ -32,7 +32,7 @@ pub use compression::{accepts_gzip, gunzip, gzipped};
 pub use cors::Origins;
 pub use error::{InvalidField, RequestError};
 pub use idempotency::{BadIdempotencyKey, Idempotent, replayed};
-pub use json::{bytes_of, json, json_that_fits};
+pub use json::{TOO_LARGE, bytes_of, json, json_that_fits};
 pub use middleware::{BODY_LIMIT, RequestId, one_host};
 pub use multipart::FilesIgnored;
 pub use params::{Params, decoded, without_index};

@@ -1,11 +1,16 @@
 //! People's data is read alike at every door (C-108): a number that came in by one identifies its lead at each other, in
 //! every spelling, and texts are clean.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use shared::ids::LeadId;
 use tests::bookings::{book, booking, open_calendars};
+use tests::catalogue::{Entry, catalogue};
 use tests::forms::{add_form, submit};
 use tests::{ACME, Answer, Wallet, World};
+
+use crate::formats::export;
 
 /// The spellings of one number that people and programs use, the normal form first.
 fn spellings(line: &str) -> [String; 8] {
@@ -254,4 +259,90 @@ async fn words_and_addresses_are_folded_alike() {
         assert_eq!(found, made, "{email:?}");
     }
     world.is_sound().await;
+}
+
+/// The rows of the routes with a body.
+fn with_body() -> impl Iterator<Item = Entry> {
+    catalogue().into_iter().filter(|route| !route.body.is_null())
+}
+
+/// Adds a member of the body.
+fn put(body: &mut Value, pointer: &str, value: Value) {
+    let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
+    let parent = body.pointer_mut(parent).and_then(Value::as_object_mut);
+    parent.expect("an object").insert(name.to_owned(), value);
+}
+
+/// All texts in the records of an instance.
+async fn stored_texts(world: &World) -> BTreeSet<String> {
+    fn collect(value: &Value, texts: &mut BTreeSet<String>) {
+        match value {
+            Value::String(text) => drop(texts.insert(text.clone())),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+            Value::Object(members) => members.values().for_each(|member| collect(member, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = BTreeSet::new();
+    for record in export(world).await {
+        collect(&record, &mut texts);
+    }
+    texts
+}
+
+/// Every route trims the texts of people: none is stored with its blanks.
+#[tokio::test]
+async fn every_route_reads_texts_of_people_alike() {
+    let mut fields = 0;
+    for mut route in with_body().filter(|route| !route.people.is_empty()) {
+        let world = crate::isolation::world().await;
+        let wallet = world.wallet(7).await;
+        for pointer in route.people {
+            fields += 1;
+            put(
+                &mut route.body,
+                pointer,
+                json!(format!("\t marca{fields}@x.example\u{a0} ")),
+            );
+        }
+        let answer = route
+            .with(&world, "i=acme", &wallet.key, &wallet.token)
+            .send()
+            .await;
+        assert!(answer.status.is_success(), "{}: {}", route.name(), answer.body);
+        let texts = stored_texts(&world).await;
+        for field in fields - route.people.len() + 1..=fields {
+            let mark = format!("marca{field}@x.example");
+            assert!(texts.contains(&mark), "{}: {mark} is not stored", route.name());
+            let with = |text: &&String| text.contains(&mark) && text.trim() != text.as_str();
+            assert_eq!(texts.iter().find(with), None, "{}", route.name());
+        }
+    }
+    assert!(fields >= 20, "{fields} fields");
+}
+
+/// Every route reads half of a surrogate pair as U+FFFD (C-70), and refuses a body in another encoding.
+#[tokio::test]
+async fn every_route_reads_broken_text_alike() {
+    for route in with_body() {
+        let mut statuses = Vec::new();
+        for text in [&b"a"[..], br"a\ud83d", b"Jos\xe9"] {
+            let world = crate::isolation::world().await;
+            let wallet = world.wallet(7).await;
+            let body = route.body.to_string();
+            let body = [br#"{"observacao":""#, text, br#"","#, &body.as_bytes()[1..]].concat();
+            let empty = Entry {
+                body: Value::Null,
+                ..route.clone()
+            };
+            let call = empty.with(&world, "i=acme", &wallet.key, &wallet.token);
+            let answer = call
+                .header("content-type", "application/json")
+                .bytes(body)
+                .send()
+                .await;
+            statuses.push(answer.status.as_u16());
+        }
+        assert_eq!((statuses[1], statuses[2]), (statuses[0], 400), "{}", route.name());
+    }
 }

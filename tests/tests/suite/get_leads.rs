@@ -368,9 +368,12 @@ async fn too_large_responses_are_rejected() {
     });
     add_leads(&world.operator("acme"), bulky.collect()).await;
     let wallet = world.wallet(7).await;
-    let details = "limit: the answer would be larger than 5 MB; ask for less at a time";
+    let details = "limit: this exceeds 5 MB; ask for less at a time";
     let refused = list(&world, &wallet, "&allFields=1&limit=200").await;
     refused.is(400, &json!({ "error": "Invalid request", "details": details }));
+    let listed = list(&world, &wallet, "&query={leads{id}}&limit=200").await;
+    let more = refused.cost.read_units() - listed.cost.read_units();
+    assert!(more < 100.0, "the custom fields are not read: {more}");
     let fewer = list(&world, &wallet, "&allFields=1&limit=80").await;
     assert_eq!((fewer.status.as_u16(), ids(&fewer).len()), (200, 80));
 }

@@ -190,7 +190,7 @@ async fn a_huge_lead_is_refused() {
     add_opportunities(&operator, large.collect()).await;
     let wallet = world.wallet(7).await;
     let answer = get(&world, &wallet, "1001?i=acme").await;
-    let details = "limit: the answer would be larger than 5 MB; ask for less at a time";
+    let details = "limit: this exceeds 5 MB; ask for less at a time";
     answer.is(400, &json!({ "error": "Invalid request", "details": details }));
     let answer = get(&world, &wallet, "1001?i=acme&limit=2").await;
     assert_eq!(ids(&answer), [700, 699]);

@@ -199,7 +199,7 @@ async fn too_large_responses_are_rejected() {
         (1..=700).map(|id| ticket(&json!({ "id": id, "obs": obs }))),
     )
     .await;
-    let too_large = "limit: the answer would be larger than 5 MB; ask for less at a time";
+    let too_large = "limit: this exceeds 5 MB; ask for less at a time";
     let all = page(&world, &admin, "lead/1001", "").await;
     assert_invalid(&all, too_large);
     assert!(all.cost.read_units() < 1_800.0, "{:?}", all.cost);

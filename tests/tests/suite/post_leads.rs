@@ -227,6 +227,18 @@ async fn a_replay_needs_the_lead_and_the_permission() {
     let first = keyed().await;
     assert_eq!(first.status, 200, "{}", first.body);
     keyed().await.is(200, &first.body);
+    let admin = world.wallet(7).await;
+    for (owner, status) in [(9, 404), (8, 200)] {
+        let uri = "/leads/1013?i=acme";
+        let moved = world
+            .call("PUT", uri)
+            .with(&admin)
+            .json(&json!({ "owner": owner }))
+            .send()
+            .await;
+        assert_eq!(moved.status, 200, "{}", moved.body);
+        assert_eq!(keyed().await.status, status, "owner {owner}");
+    }
     assert_eq!(delete(&world, &world.wallet(7).await, "1013").await.status, 200);
     keyed().await.is(404, &json!({ "error": "Not found" }));
 }

@@ -1,7 +1,7 @@
 //! The custom fields of a large lead, in an item of their own: the lead's details. So the record, which calls, bookings and
 //! links of opportunities write or check, stays small.
 //!
-//! Record and details contain the same digest, and change in one transaction. A reader that finds different digests reads
+//! Record and details contain the same digest, which begins with the size, and change in one transaction. A reader that finds different digests reads
 //! both again. A change of other fields needs no details, and leaves them as they are. Only a [`WholeLead`], a record
 //! with its custom fields, is changed by a client's fields.
 
@@ -21,6 +21,8 @@ use table::{Policy, StoreError};
 /// Bytes of the JSON text of a lead's custom fields above which they are an item of their own. A record that is smaller by
 /// this much costs a call 8 write units less, and each reader of the custom fields a call more.
 pub const MAX_INLINE: usize = 4096;
+/// Maximum bytes of a page's details: those of a response.
+const MAX_PAGE: usize = 5 * 1024 * 1024;
 /// Attempts to read a record and its details while others change them.
 const ATTEMPTS: u32 = 20;
 /// The attribute with the custom fields, of a record or of details.
@@ -88,8 +90,15 @@ fn custom_text(lead: &Lead) -> String {
     serde_json::json!(lead.custom).to_string()
 }
 
+/// The digest of custom fields, after their size in bytes.
 fn digest_of(text: &str) -> String {
-    hex(&Sha256::digest(text)[..16])
+    format!("{}:{}", text.len(), hex(&Sha256::digest(text)[..16]))
+}
+
+/// The size of the details with this digest, in bytes.
+fn size(digest: &str) -> usize {
+    let size = digest.split_once(':').and_then(|(size, _)| size.parse().ok());
+    size.unwrap_or_default()
 }
 
 /// The digest in a record with details, or in details.
@@ -205,9 +214,12 @@ impl Reader {
     /// none without a large lead.
     ///
     /// # Errors
-    /// [`StoreError`] if they cannot be read.
+    /// [`StoreError::OverBudget`], without a call, if they are larger than a response; other errors if they cannot be read.
     pub async fn with_custom_fields(&self, leads: Vec<LeadState>) -> Result<Vec<LeadState>, StoreError> {
-        let wanted = leads.iter().filter_map(LeadState::lacking).collect();
+        let wanted: BTreeMap<_, _> = leads.iter().filter_map(LeadState::lacking).collect();
+        if wanted.values().map(|digest| size(digest)).sum::<usize>() > MAX_PAGE {
+            return Err(StoreError::OverBudget);
+        }
         let mut found = Box::pin(self.details_of(wanted)).await?;
         let mut whole = Vec::with_capacity(leads.len());
         for mut lead in leads {

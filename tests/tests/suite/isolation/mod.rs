@@ -3,7 +3,6 @@
 
 mod calendars;
 mod every_credential;
-pub mod guarded;
 mod pairs;
 mod permissions;
 mod placement;
@@ -22,7 +21,7 @@ use tests::tickets::{add_files, add_tickets, file, ticket};
 use tests::world::at;
 use tests::{Wallet, World};
 
-use guarded::{Place, guarded};
+use tests::catalogue::{Place, protected};
 
 const OTHER: &str = "other-shop";
 
@@ -48,7 +47,7 @@ async fn the_instance_parameter_is_checked_first() {
     let world = world().await;
     let own = world.wallet(7).await;
     let details = "i: must name the instance, once";
-    for route in guarded() {
+    for route in protected() {
         let refused = match route.text {
             "msg" => json!({ "msg": details }),
             // Where spec.md fixes the body, the reason is in a header.

@@ -18,11 +18,11 @@ use tests::World;
 use tests::template::routes;
 use tests::world::Raw;
 
-use super::guarded::Place;
 use crate::model::{Dice, from_environment};
 use asking::{Text, nowhere, said};
 use shapes::{LISTS, READS, Shape, WRITES, all};
 use shops::{SHOPS, Shop, USERS, common};
+use tests::catalogue::Place;
 
 /// Pairs of one run.
 const PAIRS: u64 = 2_500;

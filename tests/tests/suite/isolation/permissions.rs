@@ -9,7 +9,7 @@ use shared::permissions::Permissions;
 use tests::people::{add_users, department, user};
 use tests::{Wallet, World};
 
-use super::guarded::guarded;
+use tests::catalogue::protected;
 
 type Refusals = &'static [(&'static str, &'static str, u16)];
 
@@ -115,7 +115,7 @@ async fn each_permission_rejects_its_routes() {
         let world = super::world().await;
         let wallet = lacking(&world, permission).await;
         let mut met = 0;
-        for route in guarded() {
+        for route in protected() {
             let named = refusals
                 .iter()
                 .find(|(method, path, _)| *method == route.method && *path == route.path);

@@ -3,8 +3,8 @@
 use serde_json::json;
 use shared::credential::CredentialKind;
 
-use super::guarded::{Place, guarded};
 use super::world;
+use tests::catalogue::{Place, protected};
 
 /// Parameters and headers of a request with misplaced credentials, whether the table is read, and which places the 401 names.
 type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool, &'a str);
@@ -94,13 +94,13 @@ async fn misplaced_credentials_are_ignored() {
         (vec![], vec![("apitoken", key), ("apitoken", key)], false, ""),
         (vec![&in_query, &in_query], vec![("apitoken", key)], false, ""),
     ];
-    for route in guarded() {
+    for route in protected() {
         // A malformed key in the query is ignored where the key is in the header.
         let (own, common): (&[Misplaced<'_>], _) = match route.place {
             Place::Headers => (&not_in_headers, &neither[..2]),
             Place::Header => (&not_in_header, &neither[..2]),
             Place::Query => (&not_in_query, &neither[..]),
-            Place::Either => (&in_neither, &neither[..]),
+            Place::Either | Place::None => (&in_neither, &neither[..]),
         };
         for (params, headers, reads, lacks) in common.iter().chain(own) {
             let mut call = route.call(&world, &[&["i=acme"], params.as_slice()].concat());
@@ -188,7 +188,7 @@ async fn credentials_anywhere() {
 async fn unrequired_tokens_are_ignored() {
     let world = world().await;
     let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
-    for route in guarded() {
+    for route in protected() {
         for token in [&colleague.token, "garbage"] {
             let call = match route.place {
                 Place::Query => route.call(&world, &["i=acme", &format!("apitoken={}", own.key)]),
@@ -219,7 +219,7 @@ async fn invalid_credentials_without_an_instance_are_rejected() {
     diego.active = false;
     tests::people::add_users(&operator, &[diego]).await;
     let unknown = super::unknown(CredentialKind::Key);
-    for route in guarded().iter().filter(|route| route.place == Place::Either) {
+    for route in protected().iter().filter(|route| route.place == Place::Either) {
         for i in ["", "i=", "i=%20"] {
             for (key, reads) in [
                 ("", false),

@@ -1,5 +1,6 @@
 //! The opportunity of a submission.
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::World;
 use tests::forms::{received, submit};
@@ -71,6 +72,59 @@ async fn equal_submissions_make_one_opportunity() {
     submit(&world, &sent("CEO")).await.is(200, &received(NEW));
     assert_eq!(opportunities(&world).await.len(), 1);
     assert_eq!(world.form_events().await.len(), 3);
+    world.is_sound().await;
+}
+
+/// Wins every opportunity of the column.
+async fn win(world: &World) {
+    let admin = world.wallet(7).await;
+    for one in opportunities(world).await {
+        let uri = format!("/crmopportunity/{}?id=3&i=acme", one["id"]);
+        let won = world
+            .call("PUT", &uri)
+            .with(&admin)
+            .json(&json!({ "status": "gain" }))
+            .send()
+            .await;
+        assert_eq!(won.status, 200, "{}", won.body);
+    }
+}
+
+/// An equal submission creates nothing, also after the opportunity that hindered it is closed; another one does.
+#[tokio::test]
+async fn equal_submissions_make_none_after_a_win() {
+    let opportunity = json!({ "column": 32, "title": "Orçamento" });
+    let world = world(&json!({ "opportunity": opportunity })).await;
+    let sent = |cargo: &str| json!({ "nome": "Bia", "email": "bia@example.com", "cargo": cargo });
+    for (cargo, count) in [("CEO", 1), ("CTO", 1)] {
+        submit(&world, &sent(cargo)).await.is(200, &received(NEW));
+        assert_eq!(opportunities(&world).await.len(), count, "{cargo}");
+    }
+    win(&world).await;
+    for (cargo, count) in [("CEO", 1), ("CTO", 1), ("COO", 2)] {
+        submit(&world, &sent(cargo)).await.is(200, &received(NEW));
+        assert_eq!(opportunities(&world).await.len(), count, "{cargo}");
+    }
+    win(&world).await;
+    submit(&world, &sent("COO")).await.is(200, &received(NEW));
+    assert_eq!(opportunities(&world).await.len(), 2);
+    world.is_sound().await;
+}
+
+/// Simultaneous submissions of one person open one opportunity.
+#[tokio::test]
+async fn simultaneous_submissions_make_one_opportunity() {
+    let opportunity = json!({ "column": 32, "title": "Orçamento" });
+    let world = world(&json!({ "opportunity": opportunity })).await;
+    for round in 1..=3 {
+        let submissions = (0..6).map(async |at| {
+            let sent = json!({ "nome": "Bia", "email": "bia@example.com", "cargo": format!("{round} {at}") });
+            submit(&world, &sent).await.is(200, &received(NEW));
+        });
+        join_all(submissions).await;
+        assert_eq!(opportunities(&world).await.len(), round, "{round}");
+        win(&world).await;
+    }
     world.is_sound().await;
 }
 

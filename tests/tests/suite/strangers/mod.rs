@@ -6,18 +6,18 @@ mod worst;
 use serde_json::{Value, json};
 use shared::credential::CredentialKind;
 use shared::people::User;
-use tests::bookings::{FREE, add_meetings, booking, meeting, open_calendars};
-use tests::forms::{TOKEN, add_form};
+use tests::bookings::{FREE, add_meetings, meeting, open_calendars};
+use tests::forms::add_form;
 use tests::labels::{add_loss_reasons, add_tags};
 use tests::people::{add_leads, add_users, department, plain_lead, user};
 use tests::reports::{add_reports, report};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::tickets::{add_files, add_tickets, file, ticket};
-use tests::world::{Request, at};
+use tests::world::at;
 use tests::{ACME, Answer, World};
 
-use crate::isolation::guarded::{Guarded, PUBLIC, Place, guarded};
 use crate::isolation::unknown;
+use tests::catalogue::{Entry, Place, protected, public};
 
 /// Records of each kind in a list.
 const MANY: u64 = 300;
@@ -71,18 +71,18 @@ async fn crowded() -> World {
 }
 
 /// Every protected route, requesting as much as possible.
-fn greedy() -> Vec<Guarded> {
+fn greedy() -> Vec<Entry> {
     let ids: Vec<_> = (2001..2121).collect();
-    let mut all = guarded();
+    let mut all = protected();
     for route in &mut all {
         match (route.method.as_str(), route.path.as_str()) {
-            ("GET", "/leads") => route.params = "allFields=1&limit=200",
-            (_, "/leadsadvanced") => route.params = "allFields=1",
+            ("GET", "/leads") => route.params = "allFields=1&limit=200".to_owned(),
+            (_, "/leadsadvanced") => route.params = "allFields=1".to_owned(),
             ("DELETE", "/leads") => route.body = json!({ "ids": ids }),
             (_, "/lead/archive") => route.body = json!({ "archived": true, "ids": ids }),
             (_, "/sac360/relaction") => route.body = json!({ "lead": 1002, "attendance": 501 }),
             (_, "/crm/opportunities/3") => route.body = page(1, 100, &json!({ "columnId": 31 })),
-            (_, "/calendarmeeting/5") => route.params = "limit=100",
+            (_, "/calendarmeeting/5") => route.params = "limit=100".to_owned(),
             _ => {}
         }
     }
@@ -94,7 +94,7 @@ fn greedy() -> Vec<Guarded> {
     };
     let (mut board, mut search) = (of("POST", "/crm/opportunities/3"), of("GET", "/leads"));
     board.body = page(1, 25, &Value::Null);
-    search.params = "search=tal";
+    search.params = "search=tal".to_owned();
     all.extend([board, search]);
     all
 }
@@ -107,31 +107,6 @@ fn is_cheap(what: &str, answer: &Answer, status: u16, units: f64) {
         cost.read_units() <= units && cost.write_units() <= 0.0,
         "{what}: {cost:?}"
     );
-}
-
-/// A public route of `instance`, the webhook with a wrong secret; the booking page reads nothing.
-fn public<'w>(world: &'w World, path: &str, instance: &str) -> Request<'w> {
-    match path {
-        "/calendarmeeting" => world
-            .call("POST", &format!("/calendarmeeting?i={instance}"))
-            .json(&booking(FREE[1], &json!({}))),
-        "/calendarmeeting/slots" => world.get(&format!("/calendarmeeting/slots?i={instance}&keyName=demo")),
-        "/voip/webhook" => world
-            .call("POST", &format!("/voip/webhook?i={instance}"))
-            .json(&call()),
-        "/api/hook/{name}" => world
-            .call(
-                "POST",
-                &format!("/api/hook/contact?i={instance}&access_token={TOKEN}"),
-            )
-            .json(&json!({ "nome": "Bia" })),
-        _ => world.get(&format!("/book/{instance}/demo")),
-    }
-}
-
-fn call() -> Value {
-    json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
-        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } })
 }
 
 async fn set(world: &World, name: &str, value: Value) {
@@ -164,9 +139,9 @@ async fn invented_credentials_cost_only_the_check() {
             is_cheap(&format!("{route:?}"), &answer, 401, CHECK);
         }
     }
-    for (method, path) in PUBLIC {
-        let answer = public(&world, path, "nobody").send().await;
-        let status = match path {
+    for route in public() {
+        let answer = route.to(&world, "nobody").send().await;
+        let status = match &*route.route {
             "/voip/webhook" => 401,
             "/api/hook/{name}" => 404,
             "/book/{instance}/{keyName}" => 200,
@@ -174,11 +149,15 @@ async fn invented_credentials_cost_only_the_check() {
         };
         // A form is looked up beside the directory.
         let units = if status == 404 { 2.0 } else { 1.0 };
-        is_cheap(&format!("{method} {path}"), &answer, status, units);
+        is_cheap(&route.name(), &answer, status, units);
     }
     set(&world, "voip_webhook_secret", json!("right")).await;
     for secret in ["right", "wrong", "wrong"] {
-        let call = public(&world, "/voip/webhook", ACME).header("x-voip-signature", secret);
+        let webhook = public().into_iter().find(|route| route.route == "/voip/webhook");
+        let call = webhook
+            .expect("a row")
+            .to(&world, ACME)
+            .header("x-voip-signature", secret);
         let answer = call.send().await;
         if secret == "wrong" {
             is_cheap(secret, &answer, 401, CHECK);
@@ -221,7 +200,7 @@ async fn exhausted_limits_cost_only_the_check() {
         minute = minute.plus_seconds(60);
         world.clock.set(minute);
     };
-    let ask = async |world: &World, route: &Guarded| {
+    let ask = async |world: &World, route: &Entry| {
         let call = route.with(world, "i=acme", &wallet.key, &wallet.token);
         call.send().await
     };
@@ -237,13 +216,15 @@ async fn exhausted_limits_cost_only_the_check() {
             is_cheap(&format!("{route:?}, {what}"), &refused, 429, CHECK);
         }
     }
-    let limited = PUBLIC.into_iter().filter(|(_, path)| !path.starts_with("/book"));
-    for (_, path) in limited {
+    let limited = public()
+        .into_iter()
+        .filter(|route| !route.path.starts_with("/book"));
+    for route in limited {
         next_minute();
-        public(&elsewhere, path, ACME).send().await;
+        route.to(&elsewhere, ACME).send().await;
         for (process, what) in [(&world, "unknown"), (&world, "known"), (&elsewhere, "its own")] {
-            let refused = public(process, path, ACME).send().await;
-            is_cheap(&format!("{path}, {what}"), &refused, 429, CHECK);
+            let refused = route.to(process, ACME).send().await;
+            is_cheap(&format!("{}, {what}", route.name()), &refused, 429, CHECK);
         }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 use shared::credential::CredentialKind;
 use tests::{ACME, Answer};
 
-use super::{CHECK, crowded, greedy, public, unknown};
-use crate::isolation::guarded::{Guarded, PUBLIC};
+use super::{CHECK, crowded, greedy, unknown};
+use tests::catalogue::{Entry, public};
 
 /// Read units of a rejected request, read units and write units of an accepted one.
 type Units = [f64; 3];
@@ -27,7 +27,7 @@ fn told() -> BTreeMap<String, Units> {
 }
 
 /// Name of a request in the table.
-fn name(route: &Guarded) -> String {
+fn name(route: &Entry) -> String {
     let params = if route.params.is_empty() { "" } else { "?" };
     let of = match &route.body {
         body if body.get("ids").is_some() => ", 120 ids",
@@ -68,10 +68,10 @@ async fn the_table_matches_the_measured_units() {
         measured.insert(name(&route), units(&refused, &answered));
     }
     world.meet_public().await;
-    for (method, path) in PUBLIC {
-        let refused = public(&world, path, "nobody").send().await;
-        let answered = public(&world, path, ACME).send().await;
-        measured.insert(format!("`{method} {path}`"), units(&refused, &answered));
+    for route in public() {
+        let refused = route.to(&world, "nobody").send().await;
+        let answered = route.to(&world, ACME).send().await;
+        measured.insert(format!("`{}`", route.name()), units(&refused, &answered));
     }
     let told = told();
     for (request, units) in &measured {

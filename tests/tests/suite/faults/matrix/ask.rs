@@ -1,14 +1,11 @@
 //! A use of a route, and its request.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 use tests::World;
-use tests::template::{Route, routes};
 use tests::world::Request;
 
 use super::stage::Cast;
-use crate::isolation::guarded::{Guarded, PUBLIC, Place};
+use tests::catalogue::{self, Place};
 
 /// The expected result of a repeated request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +31,7 @@ pub struct Ask {
     pub what: &'static str,
     path: String,
     /// Placement of its credentials; `None` for public routes.
-    place: Option<Place>,
+    place: Place,
     params: &'static str,
     body: Value,
     who: fn(&Cast) -> &tests::Wallet,
@@ -59,7 +56,7 @@ impl Ask {
                 .replace("{id}", id)
                 .replace("{instance}/{keyName}", id)
                 .replace("{name}", id),
-            place: place(method, route),
+            place: catalogue::place(method, route),
             params: "i=acme",
             body: Value::Null,
             who: |cast| &cast.admin,
@@ -117,14 +114,14 @@ impl Ask {
 
     pub fn request<'w>(&self, world: &'w World, cast: &Cast) -> Request<'w> {
         let (wallet, mut params) = ((self.who)(cast), self.params.to_owned());
-        if self.place == Some(Place::Query) {
+        if self.place == Place::Query {
             params = format!("{params}&apitoken={}", wallet.key);
         }
         let mut call = world.call(self.method, &format!("{}?{params}", self.path));
         call = match self.place {
-            Some(Place::Headers) => call.with(wallet),
-            Some(Place::Header | Place::Either) => call.header("apitoken", &wallet.key),
-            Some(Place::Query) | None => call,
+            Place::Headers => call.with(wallet),
+            Place::Header | Place::Either => call.header("apitoken", &wallet.key),
+            Place::Query | Place::None => call,
         };
         if self.again == Again::Replayed {
             call = call.header("idempotency-key", "k");
@@ -135,17 +132,4 @@ impl Ask {
             call.json(&self.body)
         }
     }
-}
-
-static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(routes);
-
-/// Placement of a route's credentials.
-fn place(method: &str, path: &str) -> Option<Place> {
-    if PUBLIC.contains(&(method, path)) {
-        return None;
-    }
-    let route = ROUTES
-        .iter()
-        .find(|route| route.method == method && route.path == path);
-    Some(Guarded::of(route.expect("a route of the template").clone()).place)
 }

@@ -4,10 +4,10 @@ use serde_json::Value;
 use tests::NOW;
 use tests::world::{Raw, Request, at};
 
-use super::super::guarded::Place;
 use super::shapes::{LISTS, READS, Shape, WRITES};
 use super::shops::{NOWHERE, SHOPS};
 use super::{Arena, Asker};
+use tests::catalogue::Place;
 
 /// A filled shape.
 #[derive(Debug, Clone)]

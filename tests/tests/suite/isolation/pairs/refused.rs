@@ -3,11 +3,11 @@
 
 use serde_json::json;
 
-use super::super::guarded::Place;
 use super::asking::{nowhere, parsed};
 use super::shapes::AIMED;
 use super::shops::{SHOPS, USERS, common};
 use super::{Arena, Asker};
+use tests::catalogue::Place;
 
 impl Arena {
     /// A request that is rejected before any read.

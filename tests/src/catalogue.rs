@@ -1,23 +1,19 @@
-//! The protected routes, each as a request that returns 200 with valid credentials, and the public routes.
+//! One row per route: a request that succeeds in a stocked world, and what the laws over all routes need to know of it.
 
 use serde_json::{Value, json};
-use tests::World;
-use tests::sales::page;
-use tests::template::{Route, routes};
-use tests::world::Request;
 
-/// The public routes. All other routes of the template are protected.
-pub const PUBLIC: [(&str, &str); 5] = [
-    ("GET", "/book/{instance}/{keyName}"),
-    ("POST", "/calendarmeeting"),
-    ("GET", "/calendarmeeting/slots"),
-    ("POST", "/voip/webhook"),
-    ("POST", "/api/hook/{name}"),
-];
+use crate::bookings::{FREE, booking};
+use crate::forms::TOKEN;
+use crate::sales::page;
+use crate::template::{Route, routes};
+use crate::world::Request;
+use crate::{ACME, World};
 
 /// Placement of an endpoint's credentials (spec.md, Authentication; C-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
+    /// The route is public.
+    None,
     /// Key and access token in their headers.
     Headers,
     /// The key in its header, without access token.
@@ -28,9 +24,41 @@ pub enum Place {
     Either,
 }
 
-/// Placement of a protected route's credentials.
+/// A route, as a request that succeeds with valid credentials.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// In upper case.
+    pub method: String,
+    /// The path of the template, with parameters in braces.
+    pub route: String,
+    /// The path with ids. Only `{instance}` is left.
+    pub path: String,
+    /// Required parameters other than `i` and the credentials.
+    pub params: String,
+    /// `null` if the request has none.
+    pub body: Value,
+    /// Placement of the credentials.
+    pub place: Place,
+    /// Members of the body, as JSON pointers, that the one reader of people's data reads as text (C-108).
+    pub people: &'static [&'static str],
+    /// Name of the text in its errors.
+    pub text: &'static str,
+    /// Whether spec.md fixes the complete body of a 400.
+    pub fixed: bool,
+}
+
+/// Placement of a route's credentials.
+#[must_use]
 pub fn place(method: &str, path: &str) -> Place {
     match (method, path) {
+        (
+            _,
+            "/book/{instance}/{keyName}"
+            | "/calendarmeeting"
+            | "/calendarmeeting/slots"
+            | "/voip/webhook"
+            | "/api/hook/{name}",
+        ) => Place::None,
         ("DELETE", _)
         | (
             _,
@@ -42,28 +70,38 @@ pub fn place(method: &str, path: &str) -> Place {
     }
 }
 
-/// A protected route, as a request that returns 200 with valid credentials.
-#[derive(Debug, Clone)]
-pub struct Guarded {
-    pub method: String,
-    pub path: String,
-    /// Required parameters other than `i` and the credentials.
-    pub params: &'static str,
-    pub body: Value,
-    /// Placement of the credentials.
-    pub place: Place,
-    /// Name of the text in its errors.
-    pub text: &'static str,
-    /// Whether spec.md fixes the complete body of a 400.
-    pub fixed: bool,
+/// A call that makes a lead.
+fn call() -> Value {
+    json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } })
 }
 
-impl Guarded {
+/// The members of a lead that are read as people's data.
+const LEAD: &[&str] = &["/firstname", "/lastname", "/email", "/city", "/filial"];
+
+/// The members of a body that are read as people's data.
+fn people(method: &str, path: &str) -> &'static [&'static str] {
+    match (method, path) {
+        ("POST" | "PUT", "/leads" | "/leads/{id}") => LEAD,
+        (_, "/crmopportunity" | "/crmopportunity/{id}") if method != "GET" => &["/title"],
+        (_, "/calendarmeeting") => &[
+            "/formData/firstname",
+            "/formData/email",
+            "/formData/city",
+            "/formData/filial",
+        ],
+        (_, "/api/hook/{name}") => &["/nome", "/email", "/cidade", "/cargo"],
+        _ => &[],
+    }
+}
+
+impl Entry {
     #[expect(
         clippy::panic,
         reason = "a route without a request here would be one that nobody tests"
     )]
-    pub fn of(Route { method, path, .. }: Route) -> Self {
+    fn of(Route { method, path, .. }: Route) -> Self {
+        let form = format!("access_token={TOKEN}");
         let (id, params, body) = match (method.as_str(), path.as_str()) {
             (
                 "GET",
@@ -98,29 +136,51 @@ impl Guarded {
             (_, "/crmopportunity/{id}" | "/reportchart/{id}") => ("1", "", Value::Null),
             (_, "/sac360/relaction") => ("", "", json!({ "lead": 1001, "attendance": 501 })),
             (_, "/sac360/list_file_attendance/{id}") => ("501", "", Value::Null),
+            (_, "/book/{instance}/{keyName}") => ("", "", Value::Null),
+            (_, "/calendarmeeting") => ("", "", booking(FREE[1], &json!({}))),
+            (_, "/calendarmeeting/slots") => ("", "keyName=demo", Value::Null),
+            (_, "/voip/webhook") => ("", "", call()),
+            (_, "/api/hook/{name}") => ("contact", &*form, json!({ "nome": "Bia" })),
             other => panic!("{other:?} has no good request here"),
         };
         Self {
             place: place(&method, &path),
-            text: if path == "/crmopportunity" { "msg" } else { "error" },
+            text: if ["/crmopportunity", "/voip/webhook"].contains(&path.as_str()) {
+                "msg"
+            } else {
+                "error"
+            },
             fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str())
                 || path.starts_with("/sac360/"),
-            path: path.replace("{id}", id),
+            people: people(&method, &path),
+            path: path
+                .replace("{id}", id)
+                .replace("{name}", id)
+                .replace("{keyName}", "demo"),
+            route: path,
             method,
-            params,
+            params: params.to_owned(),
             body,
         }
+    }
+
+    /// `METHOD /path/{id}`, as in the template.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method, self.route)
     }
 
     /// A request with these parameters and without credentials in headers.
     pub fn call<'w>(&self, world: &'w World, params: &[&str]) -> Request<'w> {
         let params: Vec<_> = params
             .iter()
-            .chain([&self.params])
-            .filter(|one| !one.is_empty())
             .copied()
+            .chain([&*self.params])
+            .filter(|one| !one.is_empty())
             .collect();
-        let call = world.call(&self.method, &format!("{}?{}", self.path, params.join("&")));
+        // The page has its instance in the path, and ignores a parameter.
+        let path = self.path.replace("{instance}", ACME);
+        let call = world.call(&self.method, &format!("{path}?{}", params.join("&")));
         if self.body.is_null() {
             call
         } else {
@@ -128,9 +188,17 @@ impl Guarded {
         }
     }
 
+    /// A request to an instance, without credentials.
+    #[must_use]
+    pub fn to<'w>(&self, world: &'w World, instance: &str) -> Request<'w> {
+        let path = self.path.replace("{instance}", instance);
+        let entry = Self { path, ..self.clone() };
+        entry.call(world, &[&format!("i={instance}")])
+    }
+
     /// A request to `acme` with key and token in their places.
     pub fn with<'w>(&self, world: &'w World, i: &str, key: &str, token: &str) -> Request<'w> {
-        if key.is_empty() {
+        if key.is_empty() || self.place == Place::None {
             return self.call(world, &[i]);
         }
         if self.place == Place::Query {
@@ -146,7 +214,9 @@ impl Guarded {
         let key = match self.place {
             Place::Headers | Place::Header => "apitoken: the API key belongs in the header apitoken",
             Place::Query => "apitoken: the API key belongs in the query parameter apitoken",
-            Place::Either => "apitoken: the API key belongs in the header or the query parameter apitoken",
+            Place::None | Place::Either => {
+                "apitoken: the API key belongs in the header or the query parameter apitoken"
+            }
         };
         let token = "authorization: the access token belongs in the header Authorization, after Bearer";
         let lacks_token = lacks_token && self.place == Place::Headers;
@@ -164,16 +234,32 @@ impl Guarded {
         body
     }
 
+    /// A body with this text.
+    #[must_use]
     pub fn says(&self, text: &str) -> Value {
         json!({ self.text: text })
     }
 }
 
-/// All routes that are not public.
-pub fn guarded() -> Vec<Guarded> {
-    let is_public = |route: &Route| PUBLIC.contains(&(route.method.as_str(), route.path.as_str()));
-    let guarded = routes()
-        .into_iter()
-        .filter(|route| route.method != "ANY" && !is_public(route));
-    guarded.map(Guarded::of).collect()
+/// The rows of all routes of the template.
+#[must_use]
+pub fn catalogue() -> Vec<Entry> {
+    let routes = routes().into_iter().filter(|route| route.method != "ANY");
+    routes.map(Entry::of).collect()
+}
+
+/// The rows of the routes with credentials.
+#[must_use]
+pub fn protected() -> Vec<Entry> {
+    let mut all = catalogue();
+    all.retain(|entry| entry.place != Place::None);
+    all
+}
+
+/// The rows of the public routes.
+#[must_use]
+pub fn public() -> Vec<Entry> {
+    let mut all = catalogue();
+    all.retain(|entry| entry.place == Place::None);
+    all
 }
