@@ -147,7 +147,7 @@ pub fn made(answer: &Answer) -> (Value, String) {
 pub fn shown(changes: &Value) -> Value {
     let mut meeting = json!({
         "id": 1, "calendarId": 5, "date": FREE[0], "endDate": "2026-11-23T09:30:00.000Z", "leadId": 1013,
-        "opportunityId": null, "userId": 7, "status": "scheduled", "formData": {}, "properties": {},
+        "opportunityId": null, "userId": 7, "status": "scheduled", "formData": {}, "properties": {}, "moves": 0,
         "createDate": NOW, "updateDate": NOW,
     });
     change(&mut meeting, changes);

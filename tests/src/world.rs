@@ -259,12 +259,13 @@ impl World {
 
     /// The same for an instance.
     pub async fn meet_public_of(&self, instance: &str) {
-        for (method, uri) in [
-            ("GET", "/calendarmeeting/slots?keyName=nowhere"),
-            ("POST", "/calendarmeeting?"),
-            ("POST", "/voip/webhook?"),
+        let booking = r#"{"keyName":"nowhere","date":"2026-11-23T09:00:00Z","leadId":1}"#;
+        for (method, uri, body) in [
+            ("GET", "/calendarmeeting/slots?keyName=nowhere", ""),
+            ("POST", "/calendarmeeting?", booking),
+            ("POST", "/voip/webhook?", "{"),
         ] {
-            let met = self.call(method, &format!("{uri}&i={instance}")).bytes("{");
+            let met = self.call(method, &format!("{uri}&i={instance}")).bytes(body);
             assert_eq!(met.send_unwatched().await.status, StatusCode::BAD_REQUEST);
         }
     }

@@ -16,6 +16,7 @@ pub mod export;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 pub mod import;
+mod inactive;
 pub mod kinds;
 mod lifecycle;
 mod line;

@@ -159,6 +159,9 @@ fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
                 printable_line(&field.name)
             );
         }
+        for warning in &report.warnings {
+            let _ = writeln!(stderr, "warning: {warning}");
+        }
     }
     let refused = report.refused.len() as u64 + report.unlisted;
     let mut text = format!(

@@ -88,6 +88,9 @@ fn text(diagnosis: &Diagnosis) -> String {
     if diagnosis.unlisted > 0 {
         let _ = writeln!(text, "and {} more", diagnosis.unlisted);
     }
+    for warning in &diagnosis.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
     let checked: Vec<_> = diagnosis
         .checked
         .iter()

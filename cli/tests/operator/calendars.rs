@@ -315,3 +315,39 @@ fn names_of_rejected_calendars_are_not_swapped() {
         &reasons,
     );
 }
+
+/// CL006: a published calendar of an inactive or missing user cannot be booked. That is a warning, no refusal and no
+/// difference.
+#[test]
+fn calendars_of_inactive_users_are_warned_of() {
+    let bench = bench();
+    let published = |id: u64, user: u64| {
+        let line = calendar(id, &format!("k{id}"), &format!("p{id}"));
+        let line = line.replace(r#""userId":7"#, &format!(r#""isPublished":true,"userId":{user}"#));
+        bench.import(&line).done().document()["warnings"].clone()
+    };
+    let warning =
+        |id: u64, user: u64| format!("calendar {id} cannot be booked, because user {user} is not active");
+    assert_eq!(published(5, 8), Value::Null);
+    let gone = r#"{"kind":"user","id":8,"name":"Rui","active":false}"#;
+    let imported = bench.import(&format!("{gone}\n")).done().document();
+    assert_eq!(imported["warnings"], json!([warning(5, 8)]));
+    // One that is not published needs no warning.
+    bench
+        .import(&calendar(6, "k6", "p6").replace(r#""userId":7"#, r#""userId":8"#))
+        .done();
+    bench.delete("acme#user", "000000000000007");
+    let expected = json!([warning(5, 8), warning(9, 7)]);
+    assert_eq!(published(9, 8), json!([warning(5, 8), warning(9, 8)]));
+    bench.edit_json("acme#calendar", "000000000000009", "calendar", |line| {
+        line["userId"] = json!(7)
+    });
+    let seen = bench.funil("doctor --instance acme --json").document();
+    assert_eq!(seen["warnings"], expected);
+    let told = bench.funil("doctor --instance acme");
+    assert!(
+        told.out.contains(&format!("warning: {}\n", warning(9, 7))),
+        "{}",
+        told.out
+    );
+}

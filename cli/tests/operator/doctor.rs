@@ -46,7 +46,7 @@ const INSTANCE: &str = r#"
 "#;
 
 /// The partitions of totals, with versions that a repair raises.
-const TOTALS: [&str; 8] = [
+const TOTALS: [&str; 10] = [
     "acme#lead-total#",
     "acme#lead-total-restricted#",
     "acme#board-total#",
@@ -54,6 +54,8 @@ const TOTALS: [&str; 8] = [
     "acme#board-total-restricted#",
     "acme#board-rank-restricted#",
     "acme#agenda#",
+    "acme#user-agenda#",
+    "acme#shared-buffers",
     "acme#meeting-month#",
 ];
 

@@ -89,7 +89,7 @@ fn lines_with_unknown_references_are_rejected() {
         meeting(5, r#","nextMeeting":1"#),
         meeting(6, r#","formData":[]"#),
         meeting_at(7, "2027-03-01T12:00:00Z", "2027-03-01T11:59:00Z", ""),
-        meeting_at(8, "2027-03-01T12:00:00Z", "2027-04-10T12:00:01Z", ""),
+        meeting_at(8, "2027-03-01T12:00:00Z", "2027-03-22T12:00:01Z", ""),
         meeting(
             10,
             r#","leadId":2,"opportunityId":9,"userId":8,"status":"canceled""#,
@@ -108,7 +108,7 @@ fn lines_with_unknown_references_are_rejected() {
             "line 5: nextMeeting: unknown field",
             "line 6: formData: must be an object",
             "line 7: endDate: must not be before date",
-            "line 8: endDate: must be at most 40 days after date, because a meeting is written to each of its days",
+            "line 8: endDate: must be at most 21 days after date, because a meeting is written to each of its days",
         ]
     );
     assert_eq!(document["imported"], 1);
@@ -187,7 +187,7 @@ fn a_line_replaces_the_meeting_in_every_list() {
         [format!("2027-04-30T23:30:00.000Z#{ID}")]
     );
     assert_eq!(listed(&bench, "acme#lead-meeting#2"), [ID]);
-    let stretch: &[_] = &[("1809127800000_1809131400000", 1)];
+    let stretch: &[_] = &[("1809127800000_1809131400000_2", 1)];
     assert_eq!(
         counted(&bench, "acme#agenda#2"),
         counts(&[("2027-04-30", stretch), ("2027-05-01", stretch)])
@@ -216,19 +216,30 @@ fn a_meeting_occupies_each_of_its_days() {
     let longest = meeting_at(
         5,
         "2027-01-31T12:00:00.000Z",
-        "2027-03-12T12:00:00.000Z",
-        r#","leadId":1"#,
+        "2027-02-21T12:00:00.000Z",
+        r#","leadId":1,"userId":7"#,
     );
     bench.import(&longest).done();
-    assert_eq!(listed(&bench, "acme#agenda#1").len(), 41);
+    for pk in ["acme#agenda#1", "acme#user-agenda#7"] {
+        assert_eq!(listed(&bench, pk).len(), 22, "{pk}");
+    }
     assert_sound(&bench);
     // One transaction replaces a meeting of maximum length by another one.
     let elsewhere = longest
         .replace(r#""calendarId":1"#, r#""calendarId":2"#)
-        .replace(r#""leadId":1"#, r#""leadId":2"#);
+        .replace(
+            r#""leadId":1,"userId":7"#,
+            r#""leadId":2,"userId":8,"opportunityId":9"#,
+        )
+        .replace("2027-01-31", "2027-03-31")
+        .replace("2027-02-21", "2027-04-21");
     bench.import(&elsewhere).done();
-    assert_eq!(counted(&bench, "acme#agenda#1"), []);
-    assert_eq!(counted(&bench, "acme#agenda#2").len(), 41);
+    for pk in ["acme#agenda#1", "acme#user-agenda#7"] {
+        assert_eq!(counted(&bench, pk), [], "{pk}");
+    }
+    for pk in ["acme#agenda#2", "acme#user-agenda#8"] {
+        assert_eq!(counted(&bench, pk).len(), 22, "{pk}");
+    }
     assert_sound(&bench);
 }
 
@@ -242,7 +253,7 @@ fn imported_meetings_may_overlap() {
     assert_eq!(bench.import(&lines).done().document()["imported"], 250);
     assert_eq!(
         counted(&bench, "acme#agenda#1"),
-        counts(&[("2027-03-01", &[("1803902400000_1803904200000", 250)])])
+        counts(&[("2027-03-01", &[("1803902400000_1803904200000_1", 250)])])
     );
     assert_eq!(
         counted(&bench, "acme#meeting-month#1"),

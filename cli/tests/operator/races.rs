@@ -311,6 +311,7 @@ async fn meetings_of_concurrently_deleted_leads_are_rejected() {
         "acme#meeting",
         "acme#meetings#1",
         "acme#agenda#1",
+        "acme#user-agenda#7",
         "acme#lead-meeting#1",
     ] {
         assert_eq!(bench.partition(pk).len(), 0, "{pk}");

@@ -2,10 +2,14 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{BookingEndpoint, Prefetch, Public, PublicScope};
-use shared::http::{Idempotent, InvalidField, RawRequest, replayed};
+use shared::auth::{BookingEndpoint, Prefetch, Public, PublicLink, PublicScope};
+use shared::http::{Idempotent, InvalidField, RawRequest, RequestError, replayed};
+use shared::ids::OpportunityId;
 use shared::meeting::Meeting;
-use shared::store::{Attendee, Bookable, Booked, Claimed, NewMeeting, PrefetchedBooking, Reader, StoreError};
+use shared::store::{
+    Attendee, Bookable, Booked, BookingReads, BookingSubject, Claimed, NewMeeting, PrefetchedBooking, Reader,
+    StoreError,
+};
 
 use crate::error::BookingError;
 use crate::wire::{BookMeeting, Guest};
@@ -13,6 +17,17 @@ use crate::wire::{BookMeeting, Guest};
 impl Prefetch for BookMeeting {
     type Found = PrefetchedBooking;
     type Error = BookingError;
+
+    fn link(&self) -> Option<PublicLink> {
+        Some(PublicLink {
+            name: self.request.link.clone(),
+            may_be_inactive: self.is_change() || self.request.claim.is_some(),
+        })
+    }
+
+    fn refused(&self, error: RequestError) -> BookingError {
+        BookingError::refused(error, self.is_change())
+    }
 
     fn parse(request: &RawRequest) -> Result<Self, BookingError> {
         Self::read(request.idempotency_key()?, &request.body)
@@ -28,20 +43,21 @@ impl Prefetch for BookMeeting {
 pub async fn book(
     request: Public<BookingEndpoint, BookMeeting>,
 ) -> Result<Idempotent<Json<Value>>, BookingError> {
-    let (scope, query, found) = request.into_parts();
-    // The rate-limit headers show that the instance exists, so they need an existing link or idempotency key (C-1).
-    if found.claimed != Claimed::New || found.is_published() {
+    let (mut scope, query, found) = request.into_parts();
+    if found.claimed != Claimed::New {
         scope.show_limit();
     }
     if let Some(id) = replayed(found.claimed)? {
         return replay(&scope, &query, &found, id).await;
     }
-    let bookable = found.published().ok_or(BookingError::NoCalendar)?;
-    match write(&scope, &query, bookable).await? {
+    let calendar = scope.calendar.take();
+    let calendar = calendar.ok_or(BookingError::unknown(query.is_change()))?;
+    match write(&scope, &query, found.on(calendar)).await? {
         Booked::Made(meeting, key) => Ok(Idempotent::Made(query.view(&meeting, &key))),
         Booked::Unavailable(reason) => Err(BookingError::Slot(reason)),
         Booked::LeadGone => Err(BookingError::NoLead),
-        Booked::Canceled => Err(BookingError::RescheduleKey),
+        Booked::Elsewhere => Err(BookingError::RescheduleKey),
+        Booked::Closed(reason) => Err(BookingError::Closed(reason)),
         Booked::OtherDate => {
             Err(InvalidField::new("date", "must be the start of the meeting to cancel").into())
         }
@@ -55,35 +71,54 @@ pub async fn book(
     }
 }
 
-/// Checks lead and opportunity, then the reschedule key, and books, moves or cancels the meeting.
-async fn write(scope: &PublicScope, query: &BookMeeting, bookable: Bookable) -> Result<Booked, BookingError> {
-    let new = new_meeting(query, &bookable)?;
-    let Some(key) = &query.reschedule_key else {
-        return Ok(scope.store.book(bookable, &new).await?);
-    };
-    let stored = bookable.admits(key).ok_or(BookingError::RescheduleKey)?.clone();
-    if query.cancels {
-        return Ok(scope.store.cancel(bookable, stored).await?);
+/// Checks the request in the order of C-53, and books, moves or cancels the meeting. Headers of the rate limit show that
+/// the link exists, so CL006 and a wrong key have none (C-9).
+async fn write(
+    scope: &PublicScope,
+    query: &BookMeeting,
+    mut bookable: Bookable,
+) -> Result<Booked, BookingError> {
+    let (store, subject) = (&scope.store, &query.request.subject);
+    let mut stored = None;
+    if subject.is_change() {
+        let admitted = bookable.admits(&query.reschedule_key);
+        let meeting = admitted.ok_or(BookingError::RescheduleKey)?.clone();
+        if let Err(closed) = meeting.check_open(scope.now()) {
+            scope.show_limit();
+            return Err(BookingError::Closed(closed));
+        }
+        if matches!(subject, BookingSubject::Cancel(_)) {
+            scope.show_limit();
+            return Ok(store.cancel(bookable, meeting).await?);
+        }
+        stored = Some(meeting);
     }
-    Ok(scope.store.reschedule(bookable, stored).await?)
+    let reads = store.reader().finish_booking(&mut bookable).await?;
+    let reads = reads.ok_or(BookingError::NoCalendar)?;
+    scope.show_limit();
+    if let Some(meeting) = stored {
+        return Ok(store.reschedule(bookable, reads, meeting).await?);
+    }
+    let new = new_meeting(query, &reads)?;
+    Ok(store.book(bookable, reads, &new).await?)
 }
 
 /// The meeting to book, if its lead exists and its opportunity is one of the lead's.
-fn new_meeting(query: &BookMeeting, bookable: &Bookable) -> Result<NewMeeting, BookingError> {
+fn new_meeting(query: &BookMeeting, reads: &BookingReads) -> Result<NewMeeting, BookingError> {
     let (guest, lead) = match &query.guest {
         Guest::New(contact) => (Attendee::New(contact.clone()), None),
         Guest::Lead => {
-            let lead = bookable.references.lead.ok_or(BookingError::NoLead)?;
+            let lead = reads.lead.ok_or(BookingError::NoLead)?;
             (Attendee::Known(lead), Some(lead))
         }
     };
-    if query.names_opportunity && (lead.is_none() || bookable.references.opportunity_of != lead) {
+    if query.names_opportunity && (lead.is_none() || reads.opportunity_of != lead) {
         let rule = "must be an opportunity of the lead, and null for a new one";
         return Err(InvalidField::new("opportunityId", rule).into());
     }
     Ok(NewMeeting {
         guest,
-        opportunity: query.request.opportunity,
+        opportunity: query.opportunity(),
         form_data: query.form_data.clone(),
         properties: query.properties.clone(),
     })
@@ -105,11 +140,24 @@ async fn replay(
 }
 
 impl BookMeeting {
+    fn is_change(&self) -> bool {
+        self.request.subject.is_change()
+    }
+
+    /// The opportunity of a new meeting.
+    fn opportunity(&self) -> Option<OpportunityId> {
+        match self.request.subject {
+            BookingSubject::New { opportunity, .. } => opportunity,
+            BookingSubject::Move(_) | BookingSubject::Cancel(_) => None,
+        }
+    }
+
     /// The meeting and its reschedule key.
     fn view(&self, meeting: &Meeting, key: &str) -> Json<Value> {
         let mut data = json!(meeting);
         data["rescheduleKey"] = key.into();
-        let msg = if self.cancels { "canceled" } else { "created" };
+        let is_cancellation = matches!(self.request.subject, BookingSubject::Cancel(_));
+        let msg = if is_cancellation { "canceled" } else { "created" };
         Json(json!({ "msg": msg, "data": data }))
     }
 }

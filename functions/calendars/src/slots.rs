@@ -2,10 +2,11 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{Prefetch, Public, SlotsEndpoint};
+use shared::auth::{Prefetch, Public, PublicLink, SlotsEndpoint};
 use shared::calendar::LinkName;
-use shared::http::{InvalidField, RawRequest};
-use shared::store::{PrefetchedSlots, Reader, StoreError};
+use shared::http::{InvalidField, Params, RawRequest, RequestError};
+use shared::ids::MeetingId;
+use shared::store::{PrefetchedSlots, Reader, SlotsRequest, StoreError};
 use shared::time::Timestamp;
 
 use crate::error::BookingError;
@@ -14,12 +15,12 @@ use crate::wire::{MUST_BE_LINK, time};
 /// Maximum span of a request in days, and the span if `to` is absent.
 const MAX_DAYS: u32 = 62;
 
-/// Start times from `from` until before `to`.
+/// Start times from `from` until before `to`, and the meeting that the caller can move.
 #[derive(Debug)]
 pub struct ListSlots {
-    link: LinkName,
-    from: Timestamp,
-    to: Timestamp,
+    request: SlotsRequest,
+    /// The key of the meeting; blank if it was not sent.
+    reschedule_key: String,
     now: Timestamp,
 }
 
@@ -27,11 +28,21 @@ impl Prefetch for ListSlots {
     type Found = PrefetchedSlots;
     type Error = BookingError;
 
-    /// Parses `keyName`, `from` (default: now) and `to` (default: the maximum).
+    fn link(&self) -> Option<PublicLink> {
+        Some(PublicLink {
+            name: self.request.link.clone(),
+            may_be_inactive: self.shows_meeting(),
+        })
+    }
+
+    fn refused(&self, error: RequestError) -> BookingError {
+        BookingError::refused(error, self.shows_meeting())
+    }
+
+    /// Parses `keyName`, `from` (default: now), `to` (default: the maximum), `meetingId` and `rescheduleKey`.
     fn parse(request: &RawRequest) -> Result<Self, BookingError> {
         let (params, now) = (&request.params, request.now);
-        let link = params.one("keyName")?.filter(|link| !link.trim().is_empty());
-        let link = link.ok_or(InvalidField::new("keyName", MUST_BE_LINK))?;
+        let link = text(params, "keyName")?.ok_or(InvalidField::new("keyName", MUST_BE_LINK))?;
         let from = time(params, "from")?.unwrap_or(now);
         let latest = from.plus_days(MAX_DAYS);
         let to = time(params, "to")?.unwrap_or(latest);
@@ -41,37 +52,69 @@ impl Prefetch for ListSlots {
         if to > latest {
             return Err(InvalidField::new("to", "must be at most 62 days after from").into());
         }
+        let (meeting, key) = (text(params, "meetingId")?, text(params, "rescheduleKey")?);
+        let shows_meeting = meeting.is_some() || key.is_some();
+        let meeting = meeting.and_then(|id| MeetingId::new(id.parse().ok()?));
         Ok(Self {
-            link: LinkName::parse(link).ok_or(BookingError::NoCalendar)?,
-            // Past times cannot be booked, so they are not read.
-            from: from.max(now),
-            to: to.max(now),
+            request: SlotsRequest {
+                link: LinkName::parse(link).ok_or(BookingError::unknown(shows_meeting))?,
+                // Past times cannot be booked, so they are not read.
+                from: from.max(now),
+                to: to.max(now),
+                meeting: shows_meeting.then_some(meeting),
+            },
+            reschedule_key: key.unwrap_or_default().to_owned(),
             now,
         })
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_slots(&self.link, self.from, self.to).await
+        reader.begin_slots(&self.request).await
     }
 }
 
-/// The bookable start times in order: exactly those that endpoint 13 accepts until something changes. One round trip
-/// if this process knows the link, otherwise two.
+impl ListSlots {
+    fn shows_meeting(&self) -> bool {
+        self.request.meeting.is_some()
+    }
+}
+
+/// A parameter that is not blank.
+fn text<'p>(params: &'p Params, name: &'static str) -> Result<Option<&'p str>, InvalidField> {
+    Ok(params.one(name)?.filter(|text| !text.trim().is_empty()))
+}
+
+/// The bookable start times in order: exactly those that endpoint 13 accepts until something changes. With the key of a
+/// meeting also the meeting, for an inactive calendar without times (C-55). One round trip if this process knows the
+/// link, otherwise two.
 pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Value>, BookingError> {
-    let (scope, query, found) = request.into_parts();
-    let ListSlots { from, to, now, .. } = query;
-    let (calendar, agenda) = found.published().ok_or(BookingError::NoCalendar)?;
+    let (mut scope, query, found) = request.into_parts();
+    let ListSlots { request, now, .. } = &query;
+    let calendar = scope.calendar.take();
+    let calendar = calendar.ok_or(BookingError::unknown(query.shows_meeting()))?;
+    let meeting = if query.shows_meeting() {
+        let admitted = found.proof.admits(&calendar, &query.reschedule_key);
+        Some(admitted.ok_or(BookingError::RescheduleKey)?.value.clone())
+    } else {
+        None
+    };
+    let reader = scope.store.reader();
+    let occupancy = reader.finish_slots(found, &calendar, request).await?;
+    if occupancy.is_none() && meeting.is_none() {
+        return Err(BookingError::NoCalendar);
+    }
     scope.show_limit();
-    let agenda = scope
-        .store
-        .reader()
-        .finish_slots(agenda, &calendar, from, to)
-        .await?;
-    let slots = calendar.starts(from..to, now, &agenda.busy_times(None));
+    let slots = occupancy.map_or_else(Vec::new, |occupancy| {
+        let taken = occupancy.busy_times(&calendar, None);
+        calendar.starts(request.from..request.to, *now, &taken)
+    });
     let shown = json!({
         "name": calendar.name, "company": calendar.company, "host": calendar.host,
         "durationMinutes": calendar.duration_minutes,
     });
-    let data = json!({ "slots": slots, "timezone": calendar.timezone, "calendar": shown });
+    let mut data = json!({ "slots": slots, "timezone": calendar.timezone, "calendar": shown });
+    if let Some(meeting) = meeting {
+        data["meeting"] = json!({ "date": meeting.date, "status": meeting.status, "moves": meeting.moves });
+    }
     Ok(Json(json!({ "data": data })))
 }

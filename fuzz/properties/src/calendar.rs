@@ -48,7 +48,7 @@ fn times(calendar: &Calendar, now: Timestamp) {
     let tried = starts.iter().step_by(starts.len().div_ceil(TRIED).max(1));
     for start in tried {
         assert_eq!(calendar.check_start(*start, now, &[]), Ok(()), "{start} at {now}");
-        let taken = [Busy::new(*start, calendar.meeting_end(*start))];
+        let taken = [calendar.with_buffer(Busy::new(*start, calendar.meeting_end(*start)))];
         assert_eq!(
             calendar.check_start(*start, now, &taken),
             Err(Unavailable::Taken),

@@ -26,6 +26,17 @@ pub enum MeetingStatus {
     Canceled,
 }
 
+/// The reason why a meeting can no longer be moved or cancelled (C-55).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Closed {
+    /// It was cancelled.
+    #[error("canceled")]
+    Canceled,
+    /// It has begun.
+    #[error("past")]
+    Past,
+}
+
 /// A meeting. The serialized form is that of responses and of the line of an import (C-51, C-81).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,6 +67,9 @@ pub struct Meeting {
     /// Free-form properties of the caller.
     #[serde(default)]
     pub properties: Map<String, Value>,
+    /// Number of moves through the API (C-54).
+    #[serde(default)]
+    pub moves: u64,
     /// Time of booking.
     pub create_date: Timestamp,
     /// Time of the last change.
@@ -71,8 +85,9 @@ fn empty_form() -> Option<Map<String, Value>> {
 }
 
 impl Meeting {
-    /// Maximum length in days. A write contains one item for each day that the meeting touches.
-    pub const MAX_DAYS: u32 = 40;
+    /// Maximum length in days. A write contains two items for each day that the meeting touches, and a change those of
+    /// both times.
+    pub const MAX_DAYS: u32 = 21;
 
     /// Maximum characters of a name in [`form_data`](Self::form_data) (C-54).
     pub const MAX_NAME: usize = 64;
@@ -87,6 +102,24 @@ impl Meeting {
         (self.status != MeetingStatus::Canceled).then(|| Busy::new(self.date, self.end_date))
     }
 
+    /// Checks that the meeting can be moved or cancelled at `now`.
+    ///
+    /// # Errors
+    /// [`Closed`] with the reason.
+    pub fn check_open(&self, now: Timestamp) -> Result<(), Closed> {
+        match self.status {
+            MeetingStatus::Canceled => Err(Closed::Canceled),
+            _ if self.date <= now => Err(Closed::Past),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the meeting can be moved again (C-54).
+    #[must_use]
+    pub fn can_move(&self) -> bool {
+        self.moves < Self::MAX_MOVES
+    }
+
     /// The meeting moved at `now` to another time on its calendar (C-55).
     #[must_use]
     pub fn moved(&self, date: Timestamp, calendar: &Calendar, now: Timestamp) -> Self {
@@ -94,6 +127,7 @@ impl Meeting {
             date,
             end_date: calendar.meeting_end(date),
             status: MeetingStatus::Rescheduled,
+            moves: self.moves + 1,
             update_date: now,
             ..self.clone()
         }
@@ -119,7 +153,7 @@ impl Meeting {
         }
     }
 
-    /// The fields as stored and exported: without empty maps, and without nulls except that of an erased form.
+    /// The fields as stored and exported: without empty maps, a zero count and nulls except that of an erased form.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
@@ -129,7 +163,7 @@ impl Meeting {
             // An absent form was empty; a null form was erased.
             Value::Null => name == "formData",
             Value::Object(map) => !map.is_empty(),
-            _ => true,
+            _ => name != "moves" || *value != 0,
         });
         fields
     }

@@ -33,7 +33,7 @@ pub use permission::{
     AnyUser, ArchiveLeads, DeleteLeads, EditLeads, EditOpportunities, Permission, SeeCalendars, SeeReports,
     SeeTickets,
 };
-pub use public::{BookingEndpoint, Public, PublicEndpoint, PublicScope, SlotsEndpoint};
+pub use public::{BookingEndpoint, Public, PublicEndpoint, PublicLink, PublicScope, SlotsEndpoint};
 pub use webhook::{Signed, WebhookScope};
 
 /// An endpoint's query and its first reads, which start before the caller is known.
@@ -46,6 +46,16 @@ pub trait Prefetch: Sized + Send + Sync {
     /// Whether the response depends on the leads and opportunities that the user sees. If not, the members of the
     /// user's department are not read.
     const NEEDS_COLLEAGUES: bool = true;
+
+    /// The public link that the query names.
+    fn link(&self) -> Option<PublicLink> {
+        None
+    }
+
+    /// The error of a request that the check refused.
+    fn refused(&self, error: RequestError) -> Self::Error {
+        error.into()
+    }
 
     /// Parses the query. An error is returned only to a caller with valid credentials.
     ///
@@ -67,6 +77,12 @@ pub trait Guard: Sized + Send + Sync {
 
     /// The caller of a request.
     fn of(request: RawRequest, app: &App) -> Self;
+
+    /// The caller with the link that its query names; `None` if the query is invalid.
+    #[must_use]
+    fn with_link(self, _: Option<PublicLink>) -> Self {
+        self
+    }
 
     /// The reader of the instance that the request names.
     fn reader(&self) -> impl Future<Output = Result<Reader, RequestError>> + Send;
@@ -123,7 +139,8 @@ impl<G: Guard, Q: Prefetch> FromRequest<App> for CheckedRequest<G, Q> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Q::Error> {
         let request = RawRequest::of(request, app).await;
         let query = Q::parse(&request);
-        check(G::of(request, app), query).await
+        let link = query.as_ref().ok().and_then(Q::link);
+        check(G::of(request, app).with_link(link), query).await
     }
 }
 
@@ -145,7 +162,7 @@ async fn check<G: Guard, Q: Prefetch>(
             return Err(preceding_error::<G, _>(refused, invalid));
         }
         (Err(refused), Err(invalid)) => return Err(preceding_error::<G, _>(Some(refused), invalid)),
-        (Err(refused), Ok(_)) => return Err(refused.into()),
+        (Err(refused), Ok(query)) => return Err(query.refused(refused)),
     };
     // The query's reads pass a gate, which limits them until the check has ended.
     let (keeper, unchecked) = reader.unchecked(guard.is_known(&reader));
@@ -157,7 +174,7 @@ async fn check<G: Guard, Q: Prefetch>(
     });
     let (scope, found) = tokio::join!(checked, query.prefetch(&unchecked));
     // An error of the check precedes one of the reads, which the closed gate may have caused.
-    let scope = scope?;
+    let scope = scope.map_err(|refused| query.refused(refused))?;
     G::permit(&scope)?;
     let found = found.map_err(RequestError::from)?;
     Ok(CheckedRequest { scope, query, found })

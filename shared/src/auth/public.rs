@@ -1,16 +1,20 @@
 //! Requests without credentials: public booking (spec.md, endpoint 13) and its free times.
 //!
-//! An unknown instance is answered like an unknown link, with the group's own error. Rate-limit headers are sent only
-//! with responses that reveal the instance anyway (C-1).
+//! An unknown instance is answered like an unknown link, with the group's own error. Only a request to the link of an
+//! active calendar is counted, and rate-limit headers are sent only with responses that reveal the instance anyway (C-1,
+//! C-9).
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{CheckedRequest, Guard, instance, rate_limit};
+use crate::calendar::{Calendar, LinkName};
+use crate::directory::DirectoryHead;
 use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
-use crate::store::{Allowance, PublicRoute, Reader, Writer};
+use crate::settings::Rate;
+use crate::store::{Allowance, Budget, PublicRoute, Reader, StoreError, Writer};
 use crate::telemetry::request;
 use crate::time::Timestamp;
 
@@ -39,10 +43,21 @@ impl PublicEndpoint for SlotsEndpoint {
     const ROUTE: PublicRoute = PublicRoute::Slots;
 }
 
+/// The public link that a request names.
+#[derive(Debug, Clone)]
+pub struct PublicLink {
+    /// The name of the link.
+    pub name: LinkName,
+    /// Whether the request has a proof or an idempotency key, so that it is answered for an inactive calendar too.
+    pub may_be_inactive: bool,
+}
+
 /// A public request before any look-up.
 pub struct Anonymous<E> {
     app: App,
     params: Params,
+    /// `None` if the query is invalid.
+    link: Option<PublicLink>,
     endpoint: PhantomData<fn() -> E>,
 }
 
@@ -57,12 +72,16 @@ impl<E> fmt::Debug for Anonymous<E> {
 pub struct PublicScope {
     /// The store, limited to the instance.
     pub store: Writer,
+    /// The calendar of the link, which may be inactive.
+    pub calendar: Option<Calendar>,
     environment: Environment,
+    /// The remainder of the limit, if the request was counted.
     allowance: Option<Allowance>,
 }
 
 impl PublicScope {
-    /// Adds the rate-limit headers to the response. Call it only for an existing link.
+    /// Adds the rate-limit headers to the response, unless the request was not counted. Call it only for a response that
+    /// reveals the link.
     pub fn show_limit(&self) {
         if let Some(allowance) = self.allowance {
             request::set_allowance(allowance);
@@ -83,39 +102,125 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
         Self {
             app: app.clone(),
             params: request.params,
+            link: None,
             endpoint: PhantomData,
         }
+    }
+
+    fn with_link(self, link: Option<PublicLink>) -> Self {
+        Self { link, ..self }
     }
 
     async fn reader(&self) -> Result<Reader, RequestError> {
         Ok(self.app.store().reader(instance(&self.params)?))
     }
 
+    /// An unknown link reads nothing ahead, unless the request can be answered without an active calendar.
     fn is_known(&self, reader: &Reader) -> bool {
-        self.app.store().recently_accepted(&[caller::<E>(reader)])
+        let link = self.link.as_ref();
+        link.is_some_and(|link| link.may_be_inactive || reader.knows_link(&link.name))
+            && self.knows_instance(reader)
     }
 
-    /// Accepts a request to an existing instance within its rate limit (C-9).
+    /// Accepts a request to an existing instance and, unless it may be inactive, to the link of a published calendar,
+    /// within the rate limit (C-9).
     async fn check(&self, reader: &Reader, _: bool) -> Result<PublicScope, RequestError> {
+        // An invalid query is reported for an unknown instance too, so nothing is read.
+        let link = self.link.as_ref().ok_or(RequestError::Unauthorized)?;
+        let (directory, calendar) = self.target(reader, &link.name).await?;
         let callers = [caller::<E>(reader)];
-        let Some(directory) = super::open_directory(reader).await? else {
+        let Some(directory) = directory else {
             self.app.store().refuse(&callers);
             return Err(RequestError::Unauthorized);
         };
         request::set_caller(reader.instance().as_str(), "");
         let limit = rate_limit::of_public(E::ROUTE, &directory.settings);
         self.app.store().accept(&callers, reader.instance(), limit);
-        let allowance = rate_limit::count_without_headers(&self.app, reader.instance(), limit).await?;
+        let published = calendar.as_ref().filter(|calendar| calendar.is_published);
+        reader.cache_link(&link.name, published);
+        let counted = match published {
+            Some(calendar) => self.count(reader, calendar, limit).await?,
+            None => Counted::Inactive,
+        };
+        if counted == Counted::Inactive && !link.may_be_inactive {
+            return Err(RequestError::Unauthorized);
+        }
         Ok(PublicScope {
             store: Writer::of_request(self.app.store(), reader.clone(), Arc::new(directory)),
+            calendar,
             environment: self.app.environment().clone(),
-            allowance,
+            allowance: counted.allowance(),
         })
     }
 
     /// An unknown instance is reported after an invalid query (C-1, C-53).
     fn precedes_query(refused: &RequestError) -> bool {
-        matches!(refused, RequestError::Instance | RequestError::Limited)
+        matches!(refused, RequestError::Instance)
+    }
+}
+
+/// Whether a request was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// The calendar is not active, so it was not.
+    Inactive,
+    /// There is no limit.
+    Unlimited,
+    /// It is within the limit.
+    Within(Allowance),
+}
+
+impl Counted {
+    fn allowance(self) -> Option<Allowance> {
+        match self {
+            Self::Within(allowance) => Some(allowance),
+            Self::Inactive | Self::Unlimited => None,
+        }
+    }
+}
+
+impl<E: PublicEndpoint> Anonymous<E> {
+    /// Whether this process accepted a request to the instance recently, and has a place in the limit's block.
+    fn knows_instance(&self, reader: &Reader) -> bool {
+        self.app.store().recently_accepted(&[caller::<E>(reader)])
+    }
+
+    /// The directory of the instance and the calendar of the link. Two gets, in parallel for a known instance; otherwise an
+    /// unknown instance costs one.
+    async fn target(
+        &self,
+        reader: &Reader,
+        link: &LinkName,
+    ) -> Result<(Option<DirectoryHead>, Option<Calendar>), StoreError> {
+        let (directory, calendar) = (super::open_directory(reader), reader.calendar_by_link(link));
+        if self.knows_instance(reader) {
+            return tokio::try_join!(directory, calendar);
+        }
+        match directory.await? {
+            None => Ok((None, None)),
+            directory => Ok((directory, calendar.await?)),
+        }
+    }
+
+    /// Counts a request to a published calendar. Beyond the limit reads the calendar's user: if the user is inactive, the
+    /// calendar is answered like an unknown one.
+    async fn count(
+        &self,
+        reader: &Reader,
+        calendar: &Calendar,
+        limit: (Budget<'_>, Option<Rate>),
+    ) -> Result<Counted, RequestError> {
+        let Some(spent) = rate_limit::spend(&self.app, reader.instance(), limit).await else {
+            return Ok(Counted::Unlimited);
+        };
+        if spent.admitted {
+            return Ok(Counted::Within(spent.allowance));
+        }
+        let user = reader.user(calendar.user_id).await?;
+        if user.is_some_and(|user| user.active) {
+            return Err(rate_limit::refuse(spent));
+        }
+        Ok(Counted::Inactive)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::http::{App, RequestError};
 use crate::instance::InstanceName;
 use crate::settings::{Rate, Settings};
-use crate::store::{Allowance, Budget, Credential, PublicRoute};
+use crate::store::{Budget, Credential, PublicRoute, Spent};
 use crate::telemetry::request::{self, Refusal};
 
 /// A key's own limit, or the limit shared by all keys without one.
@@ -38,31 +38,29 @@ pub async fn count(
     instance: &InstanceName,
     limit: (Budget<'_>, Option<Rate>),
 ) -> Result<(), RequestError> {
-    if let Some(allowance) = count_without_headers(app, instance, limit).await? {
-        request::set_allowance(allowance);
+    let Some(spent) = spend(app, instance, limit).await else {
+        return Ok(());
+    };
+    if !spent.admitted {
+        return Err(refuse(spent));
     }
+    request::set_allowance(spent.allowance);
     Ok(())
 }
 
-/// Counts a request and returns the remaining number, which the response may reveal only for an existing link (C-1).
-/// `None` without a limit.
-///
-/// # Errors
-/// [`RequestError::Limited`] if the limit is reached.
-pub async fn count_without_headers(
+/// Counts a request. `None` without a limit.
+pub async fn spend(
     app: &App,
     instance: &InstanceName,
     (budget, limit): (Budget<'_>, Option<Rate>),
-) -> Result<Option<Allowance>, RequestError> {
-    let Some(limit) = limit else {
-        return Ok(None);
-    };
-    let spent = app.store().spend(instance, budget, limit).await;
-    if spent.admitted {
-        return Ok(Some(spent.allowance));
-    }
-    // A 429 always has the headers.
+) -> Option<Spent> {
+    let limit = limit?;
+    Some(app.store().spend(instance, budget, limit).await)
+}
+
+/// The error of a request beyond the limit. Its response always has the headers.
+pub fn refuse(spent: Spent) -> RequestError {
     request::set_allowance(spent.allowance);
     request::refuse_for(Refusal::Limit);
-    Err(RequestError::Limited)
+    RequestError::Limited
 }

@@ -11,7 +11,7 @@ use crate::ids::{CallId, LeadId, MeetingId};
 use crate::store::Writer;
 use crate::store::calls::CallRecord;
 use crate::store::key::{BATCH, Key, Keys};
-use crate::store::meetings::{MeetingRecord, MeetingState};
+use crate::store::meetings::MeetingRecord;
 use crate::store::quarantine::Unreadable;
 use table::item::{self, Item};
 use table::unknown::Raw;
@@ -70,16 +70,13 @@ impl Writer {
     /// The writes that erase a lead from a meeting; `None` if the meeting has another lead or none.
     fn meeting_erasure(&self, item: &Item, lead: LeadId) -> Result<Option<Transaction>, StoreError> {
         let stored = MeetingRecord::decode(item)?;
-        if stored.meeting.lead_id != Some(lead) {
+        if stored.lead_id != Some(lead) {
             return Ok(None);
         }
         let record = MeetingRecord {
             // Unknown attributes may contain personal data.
             raw: Raw::default(),
-            ..stored.next(MeetingState {
-                meeting: stored.meeting.clone().without_lead(),
-                moves: stored.moves,
-            })
+            ..stored.next(stored.value.clone().without_lead())
         };
         record.put(self.keys(), Some(&stored)).map(Some)
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use futures_util::future::try_join_all;
 
 use super::Reader;
-use super::derived::Derived;
+use super::derived::{Contribution, Derived};
 use super::entity::{Entity, Stored};
 use super::key::{Key, Keys};
-use super::meetings::Agenda;
+use super::meetings::{Occupancy, Proof, shared_buffer};
 use crate::calendar::{Calendar, LinkName};
-use crate::ids::CalendarId;
+use crate::ids::{CalendarId, MeetingId};
 use crate::time::Timestamp;
 use table::KeyRange;
 use table::StoreError;
@@ -36,13 +36,26 @@ pub struct PrefetchedCalendars {
     next_meetings: NextMeetings,
 }
 
+/// A request for a calendar's free times.
+#[derive(Debug, Clone)]
+pub struct SlotsRequest {
+    /// The calendar's link.
+    pub link: LinkName,
+    /// Earliest start.
+    pub from: Timestamp,
+    /// End of the starts (exclusive).
+    pub to: Timestamp,
+    /// The meeting to show (C-55): `Some(None)` if it cannot be one.
+    pub meeting: Option<Option<MeetingId>>,
+}
+
 /// Prefetched reads of a calendar's free times.
 #[derive(Debug)]
 pub struct PrefetchedSlots {
-    /// The calendar named by the link, if any.
-    pub calendar: Option<Calendar>,
-    /// The busy times, if the cached calendar of the link is the current one.
-    agenda: Option<Agenda>,
+    /// The proof for the meeting to show.
+    pub proof: Proof,
+    /// The busy times of the calendar that this process knew by the link.
+    expected: Option<(Calendar, Occupancy)>,
 }
 
 impl Reader {
@@ -121,84 +134,91 @@ impl Reader {
         Ok(found)
     }
 
-    /// Prefetches the calendar of a link and, if this process knows the link, its busy times. A get, in parallel with a
-    /// query of the days.
+    /// Prefetches the meeting to show with the secret of its key and, if this process knows the link's calendar, the busy
+    /// times. A batch of gets, in parallel with those of [`occupancy`](Self::occupancy).
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
-    pub async fn begin_slots(
-        &self,
-        link: &LinkName,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Result<PrefetchedSlots, StoreError> {
-        let expected = self.expected_calendar(link);
-        let agenda = async {
+    pub async fn begin_slots(&self, request: &SlotsRequest) -> Result<PrefetchedSlots, StoreError> {
+        let keys = self.keys();
+        let may_be_inactive = request.meeting.is_some();
+        let expected = self.expected_calendar(&request.link, may_be_inactive).await?;
+        let occupancy = async {
             match &expected {
-                Some(calendar) => self.agenda_around(calendar, from, to).await.map(Some),
+                Some(calendar) => self.occupancy(calendar, request.from, request.to).await.map(Some),
                 None => Ok(None),
             }
         };
-        let (calendar, agenda) = tokio::try_join!(self.calendar_by_link(link), agenda)?;
-        // The days of another or outdated calendar may be too few.
-        let agenda = agenda.filter(|_| expected == calendar);
-        Ok(PrefetchedSlots { calendar, agenda })
+        let proof = async {
+            let Some(meeting) = request.meeting else {
+                return Ok(Proof::default());
+            };
+            let found = self.table.get_many(Proof::keys(keys, meeting)).await?;
+            Proof::of(keys, meeting, &found)
+        };
+        let (proof, occupancy) = tokio::try_join!(proof, occupancy)?;
+        let expected = expected.zip(occupancy);
+        Ok(PrefetchedSlots { proof, expected })
     }
 
-    /// The cached calendar of a link.
-    pub(in crate::store) fn expected_calendar(&self, link: &LinkName) -> Option<Calendar> {
-        self.hints.links.get(&(self.instance.clone(), link.clone()))
+    /// The cached calendar of a link. If there is none, waits until the request's check has passed, because that caches an
+    /// active one; unless the request can be answered without it and may read ahead.
+    pub(in crate::store) async fn expected_calendar(
+        &self,
+        link: &LinkName,
+        may_be_inactive: bool,
+    ) -> Result<Option<Calendar>, StoreError> {
+        let cached = || self.hints.links.get(&(self.instance.clone(), link.clone()));
+        if let Some(calendar) = cached() {
+            return Ok(Some(calendar));
+        }
+        if may_be_inactive && self.table.may_read_ahead() {
+            return Ok(None);
+        }
+        self.table.after_check().await?;
+        Ok(cached())
     }
 
-    /// Caches the calendar of a link.
-    pub(in crate::store) fn learn_link(&self, calendar: &Calendar) {
-        let link = (self.instance.clone(), calendar.key_name.clone());
-        self.hints.links.put(link, calendar.clone());
+    /// Whether this process has a calendar for a link.
+    pub(crate) fn knows_link(&self, link: &LinkName) -> bool {
+        let link = (self.instance.clone(), link.clone());
+        self.hints.links.get(&link).is_some()
     }
 
-    /// Busy times of the calendar in the interval of [`Self::begin_slots`], without a call if that prefetched them. Caches
-    /// the calendar for its link, so that the next request can prefetch them.
+    /// Caches the calendar of a link; `None` clears the cache.
+    pub(crate) fn cache_link(&self, link: &LinkName, calendar: Option<&Calendar>) {
+        let link = (self.instance.clone(), link.clone());
+        self.hints.links.set(link, calendar.cloned());
+    }
+
+    /// Busy times of the calendar in the interval of [`Self::begin_slots`], without a call if that prefetched them; `None`
+    /// if the calendar is not active.
     ///
     /// # Errors
-    /// [`StoreError`] if it cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn finish_slots(
         &self,
-        prefetched: Option<Agenda>,
+        prefetched: PrefetchedSlots,
         calendar: &Calendar,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Result<Agenda, StoreError> {
-        self.learn_link(calendar);
-        match prefetched {
-            Some(agenda) => Ok(agenda),
-            None => self.agenda_around(calendar, from, to).await,
+        request: &SlotsRequest,
+    ) -> Result<Option<Occupancy>, StoreError> {
+        if !calendar.is_published {
+            return Ok(None);
         }
-    }
-
-    /// Busy times of a calendar that can conflict with a start in an interval.
-    async fn agenda_around(
-        &self,
-        calendar: &Calendar,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Result<Agenda, StoreError> {
-        let (from, to) = (calendar.buffer_start(from), calendar.buffer_end(to));
-        self.agenda(calendar.id, from, to).await
+        // The times of another or outdated calendar may be too few.
+        let expected = prefetched.expected.filter(|(expected, _)| expected == calendar);
+        let occupancy = match expected {
+            Some((_, occupancy)) => occupancy,
+            None => self.occupancy(calendar, request.from, request.to).await?,
+        };
+        let is_active = occupancy.is_active(calendar);
+        Ok(is_active.then_some(occupancy))
     }
 
     /// The calendar named by a link. One get.
-    async fn calendar_by_link(&self, link: &LinkName) -> Result<Option<Calendar>, StoreError> {
+    pub(crate) async fn calendar_by_link(&self, link: &LinkName) -> Result<Option<Calendar>, StoreError> {
         let item = self.table.get(&self.keys().calendar_link(link)).await?;
         item.as_ref().map(calendar).transpose()
-    }
-}
-
-impl PrefetchedSlots {
-    /// The calendar and its prefetched busy times, if it can be booked.
-    #[must_use]
-    pub fn published(self) -> Option<(Calendar, Option<Agenda>)> {
-        let calendar = self.calendar.filter(|calendar| calendar.is_published)?;
-        Some((calendar, self.agenda))
     }
 }
 
@@ -229,6 +249,14 @@ impl Entity for Calendar {
         derived
             .items
             .insert(keys.calendar_public(&record.public_id), Item::from([id]));
+        if let Some((name, buffer)) = shared_buffer(record) {
+            let numbers = BTreeMap::from([(name, buffer)]);
+            let contribution = Contribution {
+                numbers,
+                ..Contribution::default()
+            };
+            derived.totals.insert(keys.calendar_buffers(), contribution);
+        }
         Ok(derived)
     }
 }

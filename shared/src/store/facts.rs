@@ -16,14 +16,13 @@ use super::Writer;
 use super::entity::{Entity, Stored};
 use super::key::Cause;
 use super::leads::{Details, LeadState, ranks};
-use super::meetings::MeetingState;
 use super::opportunities::OpportunitySnapshot;
 use super::sequence::Sequence;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::event::FormEvent;
 use crate::ids::UserId;
 use crate::lead::Lead;
-use crate::meeting::MeetingStatus;
+use crate::meeting::{Meeting, MeetingStatus};
 use crate::time::Timestamp;
 use crate::traceparent::{self, Traceparent};
 use table::item::{Item, n, s};
@@ -233,24 +232,24 @@ impl Factual for OpportunitySnapshot {
     }
 }
 
-impl Factual for MeetingState {
+impl Factual for Meeting {
     const TRIGGER: Trigger = Trigger::Meeting;
 
     fn cause(&self, version: u64) -> Cause {
-        Cause::Meeting(self.meeting.id, version)
+        Cause::Meeting(self.id, version)
     }
 
     fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
         match before {
             None => vec![Moment::Booked],
-            Some(_) if self.meeting.status == MeetingStatus::Canceled => vec![Moment::Canceled],
+            Some(_) if self.status == MeetingStatus::Canceled => vec![Moment::Canceled],
             Some(_) => vec![Moment::Moved],
         }
     }
 
     fn circumstances(&self) -> Circumstances {
         Circumstances {
-            owner: self.meeting.user_id,
+            owner: self.user_id,
             ..Circumstances::default()
         }
     }

@@ -29,6 +29,7 @@ pub use board::{
     class_parts, column_begins, place, placed, rank, rank_begins, rank_day, rank_span, ranked_day,
     restricted_rank, restricted_ranked, total_column, total_of, user_begins, user_column_begins,
 };
+pub use calendar::AgendaOf;
 pub use directory::{department_members, member_department};
 pub use lead::{class_of, in_span, keyed_id, looked_up_lead, ranked_list, stale_marker_lead, tombstone_lead};
 pub use report::{
@@ -67,6 +68,8 @@ pub enum Origin {
     OpportunityTotal,
     /// Many meetings. The item is a total.
     MeetingTotal,
+    /// Many calendars. The item is a total.
+    CalendarTotal,
 }
 
 /// A counter of an instance: an item with the last ids of its kinds.
@@ -171,7 +174,8 @@ impl Keys<'_> {
             Some("hook-link") => Origin::FormLink,
             Some("meetings") => Origin::Meeting(calendar::listed(&key.sk)),
             Some("lead-meeting") => Origin::Meeting(key.sk.parse().ok().and_then(MeetingId::new)),
-            Some("agenda") => Origin::MeetingTotal,
+            Some("agenda" | "user-agenda") => Origin::MeetingTotal,
+            Some("shared-buffers") => Origin::CalendarTotal,
             Some("meeting-month") if calendar::is_month(&key.sk) => Origin::MeetingTotal,
             Some("meeting-month") => Origin::Meeting(None),
             Some("lead-ticket") => Origin::Ticket(placed_ticket(&key.sk)),

@@ -61,7 +61,7 @@ use crate::environment::Environment;
 use crate::instance::InstanceName;
 
 pub use board::{BoardRequest, ColumnSnapshots, PrefetchedBoard, PrefetchedTotals};
-pub use calendars::{PrefetchedCalendars, PrefetchedSlots};
+pub use calendars::{PrefetchedCalendars, PrefetchedSlots, SlotsRequest};
 pub use caller::CallerId;
 pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub use companies::NamedCompany;
@@ -81,8 +81,8 @@ pub use leads::update::UpdatedLead;
 pub use leads::{LeadEntry, LeadRecord, LeadState};
 pub use list_pages::{ListRequest, PrefetchedList};
 pub use meetings::{
-    Agenda, Attendee, Bookable, Booked, BookingRequest, MeetingPage, MeetingRecord, MeetingRequest,
-    NewMeeting, PrefetchedBooking, PrefetchedMeetings,
+    Attendee, Bookable, Booked, BookingReads, BookingRequest, BookingSubject, MeetingPage, MeetingRecord,
+    MeetingRequest, NewMeeting, PrefetchedBooking, PrefetchedMeetings,
 };
 pub use opportunities::{
     Created, LeadOpportunities, OpportunityRecord, OpportunitySnapshot, PrefetchedCreation,
@@ -90,7 +90,7 @@ pub use opportunities::{
 };
 pub use people::Names;
 pub use rate::PublicRoute;
-pub(crate) use rate::{Allowance, Budget};
+pub(crate) use rate::{Allowance, Budget, Spent};
 pub use reports::{PrefetchedReport, Report, ReportRequest};
 pub use table::meter::{Cost, Meter, TableCall};
 pub use table::{Location, MAX_CALL, StoreError};

@@ -99,6 +99,17 @@ impl ReadTable {
         self.query_up_to(span.limit, span, Order::Ascending).await
     }
 
+    /// Whether items can be read before the request's check.
+    #[must_use]
+    pub fn may_read_ahead(&self) -> bool {
+        self.gate.as_ref().is_none_or(Gate::admits_ahead)
+    }
+
+    /// Waits until the request's check has passed.
+    pub async fn after_check(&self) -> Result<(), StoreError> {
+        self.pass(usize::MAX).await
+    }
+
     /// Waits until the gate admits this number of items.
     async fn pass(&self, items: usize) -> Result<(), StoreError> {
         match &self.gate {

@@ -67,6 +67,12 @@ impl Gate {
         (GateKeeper(keeper), Self { left, verdict })
     }
 
+    /// Whether it admits items before the check.
+    #[must_use]
+    pub fn admits_ahead(&self) -> bool {
+        self.left.items.load(Ordering::Relaxed) > 0
+    }
+
     /// Waits until this number of items may be read. Does not wait within the remaining limit; otherwise waits until
     /// the check has passed. [`StoreError::Contention`] if it fails.
     pub async fn admit(&self, items: usize) -> Result<(), StoreError> {

@@ -260,8 +260,11 @@ async fn open_always(world: &World, calendars: u64) {
     let always: Value = json!({
         "mon": all, "tue": all, "wed": all, "thu": all, "fri": all, "sat": all, "sun": all,
     });
+    // Calendars of one user would share its time.
+    stock_users(world, calendars).await;
     let calendars = (0..calendars).map(|key| {
         calendar(&json!({
+            "userId": FIRST_USER + key,
             "id": 100 + key, "name": "Agenda", "keyName": format!("agenda{key}"), "publicId": format!("pub_{key}"),
             "durationMinutes": 5, "bufferMinutes": 0, "hours": always,
         }))

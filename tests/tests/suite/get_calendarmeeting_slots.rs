@@ -1,11 +1,13 @@
 //! `GET /calendarmeeting/slots`: the free times of a calendar.
 
 use serde_json::{Value, json};
+use shared::people::User;
 use tests::World;
 use tests::bookings::{
-    FREE, TAKEN, add_calendars, add_meetings, book, booking, calendar, invalid, meeting, no_calendar,
+    FREE, TAKEN, add_calendars, add_meetings, book, booking, calendar, invalid, made, meeting, no_calendar,
     open_calendars, slots, unavailable,
 };
+use tests::people::{add_users, user};
 use tests::world::at;
 
 const LINK: &str = "keyName: must be the last segment of the calendar's link";
@@ -306,6 +308,91 @@ async fn unknown_and_unpublished_calendars_are_not_found() {
     slots(&world, "keyName=other").await.is(200, &body(&[]));
 }
 
+/// C-55: with its key also the meeting, whatever its state, and the same times.
+#[tokio::test]
+async fn the_meeting_of_a_key_is_shown() {
+    let world = world().await;
+    let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
+    let (_, other) = made(&book(&world, &booking(FREE[1], &json!({}))).await);
+    let from_to = "keyName=demo&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z";
+    let proof = format!("{from_to}&meetingId=1&rescheduleKey={key}");
+    let change =
+        |name: &str, date: &str| booking(date, &json!({ "properties": { name: 1, "rescheduleKey": key } }));
+    let shows = async |free: &[&str], meeting: Value| {
+        let mut expected = body(free);
+        slots(&world, from_to).await.is(200, &expected);
+        expected["data"]["meeting"] = meeting;
+        slots(&world, &proof).await.is(200, &expected);
+    };
+    shows(
+        &FREE[2..],
+        json!({ "date": FREE[0], "status": "scheduled", "moves": 0 }),
+    )
+    .await;
+    made(&book(&world, &change("rescheduleMeetingId", FREE[3])).await);
+    let free = [FREE[0], FREE[2]];
+    shows(
+        &free,
+        json!({ "date": FREE[3], "status": "rescheduled", "moves": 1 }),
+    )
+    .await;
+    assert_eq!(
+        book(&world, &change("cancelMeetingId", FREE[3])).await.status,
+        200
+    );
+    let free = [FREE[0], FREE[2], FREE[3]];
+    shows(
+        &free,
+        json!({ "date": FREE[3], "status": "canceled", "moves": 1 }),
+    )
+    .await;
+    for (wrong, proof) in [
+        ("another key", format!("meetingId=1&rescheduleKey={other}")),
+        ("another meeting", format!("meetingId=2&rescheduleKey={key}")),
+        ("no meeting", format!("meetingId=9&rescheduleKey={key}")),
+        ("no id", format!("meetingId=x&rescheduleKey={key}")),
+        ("a key alone", format!("rescheduleKey={key}")),
+        ("a meeting alone", "meetingId=1".to_owned()),
+    ] {
+        let answer = slots(&world, &format!("{from_to}&{proof}")).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body),
+            (400, &invalid("rescheduleKey")),
+            "{wrong}"
+        );
+    }
+    let elsewhere = proof.replace("keyName=demo", "keyName=lisboa");
+    slots(&world, &elsewhere).await.is(400, &invalid("rescheduleKey"));
+    let blank = format!("{from_to}&meetingId=&rescheduleKey=%20");
+    slots(&world, &blank).await.is(200, &body(&free));
+}
+
+/// CL006: an inactive or missing user; active again, the calendar can be booked from the next request.
+#[tokio::test]
+async fn calendars_of_inactive_users_are_not_found() {
+    let world = world().await;
+    let operator = world.operator("acme");
+    let calls = ["keyName=demo", "keyName=absent"];
+    let of = |id: u64, active| User {
+        active,
+        ..User::new(user(id), "Rui")
+    };
+    add_users(&operator, &[of(12, false)]).await;
+    let absent = json!({ "id": 8, "keyName": "absent", "publicId": "pub_8", "userId": 12 });
+    add_calendars(&operator, [calendar(&absent)]).await;
+    assert_eq!(slots(&world, calls[0]).await.status, 200);
+    slots(&world, calls[1]).await.is(400, &no_calendar());
+    add_users(&operator, &[of(7, false), of(12, true)]).await;
+    slots(&world, calls[0]).await.is(400, &no_calendar());
+    assert_eq!(slots(&world, calls[1]).await.status, 200);
+    book(&world, &booking(FREE[0], &json!({})))
+        .await
+        .is(400, &no_calendar());
+    let missing = json!({ "userId": 4711 });
+    add_calendars(&operator, [calendar(&missing)]).await;
+    slots(&world, calls[0]).await.is(400, &no_calendar());
+}
+
 /// Two round trips for an unknown link, one for a known one; a changed calendar is read again.
 #[tokio::test]
 async fn round_trips() {
@@ -317,7 +404,7 @@ async fn round_trips() {
         answer.is(200, &body(&FREE));
         assert_eq!(answer.cost.round_trips, trips);
     }
-    // The link now leads to another calendar, which has a booking.
+    // The link now leads to another calendar of the same user, which has a booking.
     let operator = world.operator("acme");
     let renamed = calendar(&json!({ "keyName": "old" }));
     let other = calendar(&json!({ "id": 8, "publicId": "pub_8" }));
@@ -331,5 +418,5 @@ async fn round_trips() {
     }
     slots(&world, &one_day.replace("demo", "old"))
         .await
-        .is(200, &body(&FREE));
+        .is(200, &body(&FREE[1..]));
 }

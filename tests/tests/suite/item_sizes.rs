@@ -78,6 +78,7 @@ acme#opportunity 000000000000001 PUT /crmopportunity/1?id=3& {"title":"LONG"}
 acme#board#3#31#0#-#- - PUT /crmopportunity/1?id=3& {"title":"LONG"}
 acme#ticket 000000000000501 POST /sac360/relaction? {"lead":1002,"attendance":501}
 acme#agenda#5 - POST /calendarmeeting? {"keyName":"demo","date":"2026-11-23T09:40:00.000Z","leadId":null,"formData":{"firstname":"Bia"}}
+acme#user-agenda#7 - POST /calendarmeeting? {"keyName":"demo","date":"2026-11-23T09:40:00.000Z","leadId":null,"formData":{"firstname":"Bia"}}
 "#;
 
 /// Every route that makes an item grow: a 400 that names the limit, and nothing is written.

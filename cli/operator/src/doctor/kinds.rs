@@ -49,6 +49,7 @@ pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
         key::Origin::None => return None,
         key::Origin::LeadTotal => return Some(DerivedFrom::Many(&CheckedLeads)),
         key::Origin::OpportunityTotal => return Some(DerivedFrom::Many(&CheckedOpportunities)),
+        key::Origin::CalendarTotal => return Some(DerivedFrom::Many(&CheckedCalendars)),
         key::Origin::MeetingTotal => return Some(DerivedFrom::Many(&CheckedMeetings)),
         key::Origin::Lead(id) => (&CheckedLeads, id.map(|id| keys.lead(id))),
         key::Origin::Event => (&CheckedCalls, call_of(item).map(|id| keys.call(id))),

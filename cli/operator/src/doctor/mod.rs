@@ -54,6 +54,9 @@ pub struct Diagnosis {
     /// The number of further differences.
     #[serde(rename = "differencesMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
+    /// Published calendars that cannot be booked. No differences, so a repair keeps them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The number of differences that remain, listed or not.
     #[serde(skip)]
     pub remaining: u64,
@@ -130,6 +133,7 @@ impl Operator {
         if repair {
             doctor.refresh_copies().await?;
         }
+        doctor.diagnosis.warnings = self.inactive_calendars().await?;
         Ok(doctor.diagnosis)
     }
 }

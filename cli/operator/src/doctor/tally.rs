@@ -210,13 +210,14 @@ impl Class {
     }
 }
 
-/// The name of a part of a total for reports. A time range of meetings is stored as two numbers of milliseconds, and a
-/// day as its two digits. Other parts are named as stored.
+/// The name of a part of a total for reports. A time of meetings is stored as two numbers of milliseconds and a calendar,
+/// and a day as its two digits. Other parts are named as stored.
 fn part_name(part: &str) -> String {
     let time = |millis: &str| Timestamp::from_unix_millis(millis.parse().ok()?);
-    let range = part.split_once('_');
-    if let Some((start, end)) = range.and_then(|(start, end)| time(start).zip(time(end))) {
-        return format!("{start} to {end}");
+    if let [start, end, calendar] = part.split('_').collect::<Vec<_>>()[..]
+        && let Some((start, end)) = time(start).zip(time(end))
+    {
+        return format!("{start} to {end} on calendar {calendar}");
     }
     let is_day = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     if is_day {
@@ -329,12 +330,15 @@ mod tests {
 
     #[test]
     fn names_of_parts() {
-        let noon = "2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z";
+        let noon = "2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z on calendar 5";
         for (part, name) in [
             ("7#open", "7#open"),
-            ("1803902400000_1803904200000", noon),
-            ("-1_0", "1969-12-31T23:59:59.999Z to 1970-01-01T00:00:00.000Z"),
-            ("1_x", "1_x"),
+            ("1803902400000_1803904200000_5", noon),
+            (
+                "-1_0_7",
+                "1969-12-31T23:59:59.999Z to 1970-01-01T00:00:00.000Z on calendar 7",
+            ),
+            ("1_x_5", "1_x_5"),
             ("01", "day 01"),
             ("1", "1"),
         ] {

@@ -116,7 +116,10 @@ pub async fn import_until(
     Ok(if stop.is_asked() && left > 0 {
         import.tally.report_stopped(Some(left))
     } else {
-        import.tally.report()
+        ImportReport {
+            warnings: operator.inactive_calendars().await?,
+            ..import.tally.report()
+        }
     })
 }
 

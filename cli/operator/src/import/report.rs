@@ -26,6 +26,9 @@ pub struct ImportReport {
     /// The custom fields of good lines, by kind and name.
     #[serde(rename = "customFields", skip_serializing_if = "Vec::is_empty")]
     pub custom: Vec<CustomFieldCount>,
+    /// Published calendars that cannot be booked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Whether the import was stopped before all lines were checked.
     #[serde(skip_serializing_if = "is_false")]
     pub stopped: bool,

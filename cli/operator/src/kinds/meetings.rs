@@ -5,7 +5,7 @@ use shared::meeting::Meeting;
 use shared::store::unscoped::calendars;
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::erasure::PendingErasures;
-use shared::store::unscoped::meetings::{MeetingRecord, MeetingState};
+use shared::store::unscoped::meetings::MeetingRecord;
 
 use super::prelude::*;
 
@@ -35,6 +35,9 @@ impl RecordKind for Meetings {
                 "endDate: must be at most {} days after date, because a meeting is written to each of its days",
                 Meeting::MAX_DAYS
             ));
+        }
+        if meeting.moves > Meeting::MAX_MOVES {
+            return Err(format!("moves: must be at most {}", Meeting::MAX_MOVES));
         }
         check_form_size(meeting)?;
         limits::size(&meeting.sparse())?;
@@ -105,7 +108,7 @@ impl Decide for Meetings {
         let keys = operator.keys();
         let stored = found.get(&keys.meeting(line.record.id));
         let stored = stored.map(MeetingRecord::decode).transpose()?;
-        let mut meeting = line.onto(stored.as_ref().map(|stored| &stored.meeting), operator.now());
+        let mut meeting = line.onto(stored.as_ref().map(|stored| &stored.value), operator.now());
         let calendar = meeting.calendar_id;
         let calendar = found.need(&keys.calendar(calendar), "calendarId", Kind::Calendars, calendar)?;
         if let Some(id) = meeting.lead_id {
@@ -118,15 +121,16 @@ impl Decide for Meetings {
         let user = calendars::calendar(calendar)?.user_id;
         meeting.user_id.get_or_insert(user);
         if let Some(stored) = &stored {
-            if stored.meeting == meeting {
+            // A calendar file's sequence number never falls.
+            meeting.moves = meeting.moves.max(stored.moves);
+            if stored.value == meeting {
                 return Err(Skip::Unchanged);
             }
             replaceable(Kind::Meetings, meeting.id, stored.edited, mode)?;
         }
-        let moves = stored.as_ref().map_or(0, |stored| stored.moves);
-        let record = MeetingRecord::imported(stored.as_ref(), MeetingState { meeting, moves });
+        let record = MeetingRecord::imported(stored.as_ref(), meeting);
         let mut transaction = record.put(keys, stored.as_ref())?;
-        if let Some(lead) = record.meeting.lead_id {
+        if let Some(lead) = record.lead_id {
             // A transaction that links a lead checks that it exists (C-24).
             transaction.check(keys.lead(lead), Condition::Present);
         }
@@ -143,7 +147,7 @@ impl ExportKind for Meetings {
     }
 
     fn decode(item: Item) -> Result<Meeting, StoreError> {
-        MeetingState::decode(&item).map(|state| state.meeting)
+        Meeting::decode(&item)
     }
 
     fn without(meeting: Meeting, erasures: &PendingErasures) -> Meeting {

@@ -104,8 +104,10 @@ delete | acme#board-total-restricted#3#1 32#7#open#* | is missing: there are 1
 set n.7#open {"N":"2"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts no number of 8#gain, but there are 1
 set n.8#gain {"S":"one"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts no number of 8#gain, but there are 1
 delete | acme#board-rank#3#32#1 2912196#0 | is missing: there are 1
-set n.1803902400000_1803904200000 {"N":"2"} | acme#agenda#1 2027-03-01 | counts 2 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z, but there are 1
+set n.1803902400000_1803904200000_1 {"N":"2"} | acme#agenda#1 2027-03-01 | counts 2 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z on calendar 1, but there are 1
 delete | acme#agenda#1 2027-03-02 | is missing: there are 1
+set n.1803902400000_1803904200000_1 {"N":"0"} | acme#user-agenda#7 2027-03-01 | counts 0 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z on calendar 1, but there are 1
+set n.1 {"N":"9"} | acme#shared-buffers buffers | counts 9 of 1, but there are 1
 set n.01 {"N":"2"} | acme#meeting-month#1 2027-03-01 | counts 2 of day 01, but there are 3
 set lead {"N":"3"} | acme#counter lead | the last lead is number 3, but there is number 4
 set event {"N":"0"} | acme#counter call | the last event is number 0, but there is number 2
@@ -149,8 +151,9 @@ fn leads_with_and_without_sub_departments() {
 #[test]
 fn totals_of_no_record() {
     let bench = bench();
-    let noon = "n.1803902400000_1803904200000";
-    let taken = "counts 1 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z, but there are 0";
+    let noon = "n.1803902400000_1803904200000_1";
+    let taken =
+        "counts 1 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z on calendar 1, but there are 0";
     let gained = "counts 1 of 8#gain, but there are 0";
     let totals = [
         ("acme#lead-total#0", "77", "n", "counts 1, but there are 0"),
@@ -170,6 +173,7 @@ fn totals_of_no_record() {
         ("acme#board-rank#9#91#1", "2912196#0", "n.8#gain", gained),
         ("acme#agenda#1", "2027-03-03", noon, taken),
         ("acme#agenda#9", "2027-03-01", noon, taken),
+        ("acme#user-agenda#77", "2027-03-01", noon, taken),
         (
             "acme#meeting-month#1",
             "2027-04-01",

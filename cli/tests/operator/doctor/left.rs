@@ -45,6 +45,7 @@ put {} | acme#report 000000000000003 | *
 set createDate {"S":"yesterday"} | acme#call#1 000000000000001 | *
  | totals of leads | cannot be compared, because a lead cannot be read
  | totals of opportunities | cannot be compared, because a opportunity cannot be read
+ | totals of calendars | cannot be compared, because a calendar cannot be read
  | totals of meetings | cannot be compared, because a meeting cannot be read
  | acme#opportunity 000000000000001 | cannot be compared with lead 1: *
  | acme#opportunity 000000000000003 | cannot be compared with lead 1: *

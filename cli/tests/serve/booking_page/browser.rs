@@ -41,7 +41,7 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// A visitor's languages, as in the header, and time zone.
+/// A visitor's languages, as in the header, and time zone; without one, that of a system whose zone is unknown.
 #[derive(Clone, Copy)]
 pub struct Visitor {
     pub languages: &'static str,
@@ -68,6 +68,7 @@ impl Browser {
             .args(["-c", ON_PIPES, name])
             .args(FLAGS)
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .env("TZ", "Foo/Bar")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -125,6 +126,14 @@ impl Browser {
             self.command(method, &parameters);
         }
         self.until(condition);
+    }
+
+    /// Loads the page again and waits for a condition.
+    #[track_caller]
+    pub fn reload(&mut self, condition: &str) {
+        self.evaluate("window.stale = true");
+        self.command("Page.reload", &json!({}));
+        self.until(&format!("!window.stale && {condition}"));
     }
 
     /// Waits for a condition, across navigations.

@@ -6,15 +6,19 @@ use tempfile::TempDir;
 use super::browser::{Browser, Visitor};
 use crate::running::{Running, ask};
 
-/// A published calendar with six times on every day, and one with a horizon in the past.
-const CALENDARS: [(u64, &str, &str); 2] = [
-    (50, "conversa", r#"{"type": "unlimited"}"#),
+/// A published calendar with six times on every day, one with a horizon in the past, and one with times in the night.
+const CALENDARS: [(u64, &str, &str, [&str; 2], &str); 3] = [
+    (50, "conversa", "America/Sao_Paulo", ["09:00", "12:00"], UNLIMITED),
     (
         51,
         "passado",
+        "America/Sao_Paulo",
+        ["09:00", "12:00"],
         r#"{"type": "between", "start": "2020-01-01", "end": "2020-01-31"}"#,
     ),
+    (52, "noite", "America/New_York", ["00:00", "03:00"], UNLIMITED),
 ];
+const UNLIMITED: &str = r#"{"type": "unlimited"}"#;
 
 pub const PAULISTA: Visitor = Visitor {
     languages: "pt-BR,pt,en",
@@ -23,6 +27,14 @@ pub const PAULISTA: Visitor = Visitor {
 pub const JAPANESE: Visitor = Visitor {
     languages: "ja-JP,en-GB,pt",
     zone: "Asia/Tokyo",
+};
+pub const NEW_YORKER: Visitor = Visitor {
+    languages: "en-US",
+    zone: "America/New_York",
+};
+pub const WITHOUT_ZONE: Visitor = Visitor {
+    languages: "pt-BR",
+    zone: "",
 };
 
 pub const CHOOSING: &str = "!document.getElementById('choose').hidden";
@@ -35,7 +47,7 @@ pub const FAILED: &str = "!document.getElementById('failed').hidden";
 pub struct Stage {
     pub running: Running,
     pub browser: Browser,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Stage {
@@ -44,16 +56,27 @@ impl Stage {
         let browser = Browser::start()?;
         let home = tempfile::tempdir().unwrap();
         let running = Running::with_demo(home.path());
-        let lines = home.path().join("calendars.ndjson");
-        std::fs::write(&lines, CALENDARS.map(calendar).join("\n")).unwrap();
-        let lines = lines.to_str().unwrap();
-        let imported = running.funil(&["import", "--instance", "demo", lines]);
-        assert!(imported.status.success(), "{imported:?}");
-        Some(Self {
+        let stage = Self {
             running,
             browser,
-            _home: home,
-        })
+            home,
+        };
+        stage.import(&CALENDARS.map(calendar));
+        Some(stage)
+    }
+
+    /// Makes the first calendar inactive.
+    pub fn unpublish(&self) {
+        let published = calendar(CALENDARS[0]);
+        self.import(&[published.replace(r#""isPublished":true"#, r#""isPublished":false"#)]);
+    }
+
+    fn import(&self, lines: &[String]) {
+        let file = self.home.path().join("calendars.ndjson");
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let file = file.to_str().unwrap();
+        let imported = self.running.funil(&["import", "--instance", "demo", file]);
+        assert!(imported.status.success(), "{imported:?}");
     }
 
     /// Opens the calendar's link with this suffix.
@@ -79,8 +102,20 @@ impl Stage {
 
     /// Books a time for another visitor.
     pub fn take(&self, slot: &str) {
-        let body = json!({ "keyName": "conversa", "date": slot, "leadId": null,
-            "formData": { "firstname": "Outra" }, "properties": {} });
+        self.post(slot, &json!({ "firstname": "Outra" }), &json!({}));
+    }
+
+    /// Cancels the meeting of a link elsewhere.
+    pub fn cancel(&self, slot: &str, link: &str) {
+        let mut parts = link.trim_start_matches('#').split('.');
+        let id: u64 = parts.next().unwrap().parse().unwrap();
+        let proof = json!({ "cancelMeetingId": id, "rescheduleKey": parts.next().unwrap() });
+        self.post(slot, &Value::Null, &proof);
+    }
+
+    fn post(&self, slot: &str, form: &Value, properties: &Value) {
+        let body = json!({ "keyName": "conversa", "date": slot, "leadId": null, "formData": form,
+            "properties": properties });
         let headers = [("content-type", "application/json")];
         let answer = ask(
             &self.running.url,
@@ -128,16 +163,38 @@ impl Stage {
         self.browser.until(BOOKED);
     }
 
-    /// The fragment of the link that moves the meeting, without its date.
+    /// The fragment of the meeting's link.
     pub fn link(&mut self) -> String {
-        let link = "document.getElementById('link').hash.replace(/\\.\\d+$/, '')";
-        self.browser.evaluate(link).as_str().unwrap().to_owned()
+        let link = self.browser.evaluate("document.getElementById('link').hash");
+        link.as_str().unwrap().to_owned()
     }
 
-    /// The date in the fragment of that link.
-    pub fn date_of_link(&mut self) -> String {
-        let date = "new Date(Number(document.getElementById('link').hash.split('.').at(-1))).toISOString()";
-        self.browser.evaluate(date).as_str().unwrap().to_owned()
+    /// The unfolded lines of the file for the visitor's own calendar, without those of the change's time. Checks that
+    /// lines have at most 75 bytes and are folded only where the next character would not fit.
+    #[track_caller]
+    pub fn file(&mut self) -> Vec<String> {
+        let file = "decodeURIComponent(document.getElementById('file').href.split(',')[1])";
+        let file = self.browser.evaluate(file);
+        let file = file.as_str().unwrap().strip_suffix("\r\n").unwrap();
+        let lines: Vec<_> = file.split("\r\n").collect();
+        for (line, next) in lines.iter().zip(lines.iter().skip(1).chain([&""])) {
+            let continued = next.strip_prefix(' ').and_then(|next| next.chars().next());
+            let is_full = continued.is_none_or(|first| line.len() + first.len_utf8() > 75);
+            assert!(line.len() <= 75 && is_full, "{lines:#?}");
+        }
+        let (file, mut changes) = (file.replace("\r\n ", ""), 0);
+        let is_kept = |line: &&str| {
+            let change = line
+                .strip_prefix("DTSTAMP:")
+                .or(line.strip_prefix("LAST-MODIFIED:"));
+            // The calendar was changed before.
+            let is_time = change.is_some_and(|time| time.len() == 16 && time > "20260105T120000Z");
+            changes += usize::from(is_time);
+            !is_time
+        };
+        let kept = file.split("\r\n").filter(is_kept).map(str::to_owned).collect();
+        assert_eq!(changes, 2, "{file}");
+        kept
     }
 
     /// The details of the confirmation, by name.
@@ -162,15 +219,15 @@ impl Stage {
 }
 
 /// The import line of a calendar.
-fn calendar((id, name, horizon): (u64, &str, &str)) -> String {
+fn calendar((id, name, zone, opening, horizon): (u64, &str, &str, [&str; 2], &str)) -> String {
     let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let hours: Map<_, _> = days
-        .map(|day| (day.to_owned(), json!([["09:00", "12:00"]])))
+        .map(|day| (day.to_owned(), json!([opening])))
         .into_iter()
         .collect();
     let horizon: Value = serde_json::from_str(horizon).unwrap();
     let line = json!({ "kind": "calendar", "id": id, "name": "Conversa", "host": "Bruno Lima", "keyName": name, "publicId": name,
-        "isPublished": true, "userId": 7, "timezone": "America/Sao_Paulo", "durationMinutes": 30, "hours": hours,
+        "isPublished": true, "userId": 7, "timezone": zone, "durationMinutes": 30, "hours": hours,
         "horizon": horizon, "createDate": "2026-01-05T12:00:00.000Z", "updateDate": "2026-01-05T12:00:00.000Z" });
     line.to_string()
 }

@@ -13,30 +13,66 @@ const $ = id => document.getElementById(id);
 const form = $("form");
 const fields = ["firstname", "lastname", "email"].map(name => form.elements[name]);
 
-/* Dates and times, in the chosen zone unless another is named. A day is the browser's midnight of its date. */
+/* Dates and times, in the chosen zone unless another is named. A day is midnight UTC of its date. */
 
-const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-let zone = ownZone;
+/* The first of these zones that the browser knows. A system without a zone has `undefined` or "Etc/Unknown". */
+const knownZone = zones => zones.find(timeZone => {
+  try {
+    return timeZone && new Intl.DateTimeFormat("en", { timeZone });
+  } catch {
+    return false;
+  }
+});
+let zone = knownZone([new Intl.DateTimeFormat().resolvedOptions().timeZone]);
 
-const format = (date, options, timeZone = zone) => new Intl.DateTimeFormat(locale, { ...options, timeZone }).format(date);
-const formatDay = (day, options) => format(day, options, ownZone);
+const formatters = new Map();
+function formatter(options, timeZone, language = locale) {
+  const key = JSON.stringify([language, timeZone, options]);
+  if (!formatters.has(key)) formatters.set(key, new Intl.DateTimeFormat(language, { ...options, timeZone }));
+  return formatters.get(key);
+}
+const format = (time, options, timeZone = zone) => formatter(options, timeZone).format(time);
+const formatDay = (day, options) => format(day, options, "UTC");
 const LONG_DAY = { weekday: "long", day: "numeric", month: "long" };
 const FULL_DAY = { dateStyle: "full" };
 const CLOCK = { timeStyle: "short" };
+const ON_DAY = { ...FULL_DAY, ...CLOCK };
 
-const monthOf = date => date.getFullYear() * 12 + date.getMonth();
-let calendarDay;
-function dayOf(date) {
-  const part = Object.fromEntries(calendarDay.formatToParts(date).map(({ type, value }) => [type, Number(value)]));
-  return new Date(part.year, part.month - 1, part.day).getTime();
+/* Months are counted from January 2000. */
+const monthOf = day => (new Date(day).getUTCFullYear() - 2000) * 12 + new Date(day).getUTCMonth();
+const dayIn = (month, day) => Date.UTC(2000, month, day);
+
+/* What a zone's clock shows, as the time at which a clock in UTC shows the same. */
+function clockAt(time, timeZone = zone) {
+  const number = "numeric";
+  const options = { hourCycle: "h23", year: number, month: number, day: number, hour: number, minute: number };
+  const parts = formatter(options, timeZone, "en-US").formatToParts(time);
+  const { year, month, day, hour, minute } = Object.fromEntries(parts.map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(year, month - 1, day, hour, minute);
 }
-const dateIn = (month, day) => new Date(0, month - 1900 * 12, day);
+const dayOf = time => Math.floor(clockAt(time) / DAY) * DAY;
 
-function zoneName() {
-  const name = { timeZoneName: "longGeneric", timeZone: zone };
+/* Whether clocks show this time twice, because they go back before or after it. */
+function isTwice(time, timeZone) {
+  const offset = at => clockAt(at, timeZone) - at;
+  const shifts = [time - DAY, time + DAY].map(other => offset(time) - offset(other));
+  return shifts.some(shift => shift && clockAt(time + shift, timeZone) === clockAt(time, timeZone));
+}
+
+const zoneNameAt = (time, timeZoneName, timeZone) => {
+  const parts = formatter({ timeZoneName }, timeZone).formatToParts(time);
+  return parts.find(({ type }) => type === "timeZoneName").value;
+};
+
+/* The name of a time, unlike that of any other time. */
+function nameTime(time, options = ON_DAY, timeZone = zone) {
+  const name = format(time, options, timeZone);
+  return isTwice(time, timeZone) ? `${name} ${zoneNameAt(time, "short", timeZone)}` : name;
+}
+
+function nameZone() {
   try {
-    const parts = new Intl.DateTimeFormat(locale, name).formatToParts();
-    return `${parts.find(part => part.type === "timeZoneName").value} (${pretty(zone)})`;
+    return `${zoneNameAt(Date.now(), "longGeneric", zone)} (${pretty(zone)})`;
   } catch {
     return pretty(zone);
   }
@@ -44,15 +80,10 @@ function zoneName() {
 
 const pretty = zone => zone.replaceAll("_", " ");
 
-/* The day and time on the calendar's own clock; null where it shows what the chosen zone shows. */
-function there(date) {
-  const options = { ...FULL_DAY, ...CLOCK };
-  try {
-    const shown = format(date, options, calendarZone);
-    return shown === format(date, options) ? null : shown;
-  } catch {
-    return null;
-  }
+/* The name of a time on the calendar's own clock; null where the chosen zone's is the same. */
+function nameThere(time) {
+  const name = knownZone([calendarZone]) && nameTime(time, ON_DAY, calendarZone);
+  return name && name !== nameTime(time) ? name : null;
 }
 
 /* The service */
@@ -64,44 +95,52 @@ class Failure extends Error {
   }
 }
 
+/* Only what the service refused is surely not done: the others may have been. */
+const UNSURE = ["unanswered", "failed"];
+
 async function call(path, query, init) {
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), PATIENCE);
+  const url = `../../calendarmeeting${path}?${new URLSearchParams({ i: instance, ...query })}`;
+  const options = { ...init, signal: patience.signal, cache: "no-store", credentials: "omit" };
   try {
-    const url = `../../calendarmeeting${path}?${new URLSearchParams({ i: instance, ...query })}`;
-    const answer = await fetch(url, { ...init, signal: patience.signal, cache: "no-store", credentials: "omit" });
+    const answer = await fetch(url, options);
     const body = await answer.json().catch(() => null);
-    if (answer.ok && body?.data) return { data: body.data, now: Date.parse(answer.headers.get("date")) || Date.now() };
-    throw failure(answer, body);
-  } catch (error) {
-    throw error instanceof Failure ? error : new Failure("unanswered");
+    return { answer, body };
+  } catch {
+    throw new Failure("unanswered");
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function ask(...request) {
+  const { answer, body } = await call(...request);
+  if (!answer.ok || !body?.data) throw failure(answer, body);
+  now = Date.parse(answer.headers.get("date")) || Date.now();
+  return body.data;
 }
 
 function failure({ ok, status, headers }, body) {
   const error = body?.error;
   if (status === 429) return new Failure("busy", Number(headers.get("retry-after")) || 30);
   if (error === "slot_unavailable") return new Failure("taken");
-  // Whether a call was carried out is known only where the service refused it.
-  if (ok || status >= 500 || status === 409) return new Failure("unanswered");
+  if (ok || status >= 500 || status === 409) return new Failure("failed");
   if (error === "CL006" || status === 404) return new Failure("link");
-  if (body?.details === "rescheduleKey") return new Failure("key");
-  if (String(body?.details).startsWith("date: ")) return new Failure("old");
-  return new Failure("refused", String(body?.details ?? body?.msg ?? error ?? status));
+  // The name of the field, or of the meeting's state; the rule after it is not in the visitor's language.
+  const cause = String(body?.details ?? "").split(":")[0];
+  return ["rescheduleKey", "canceled", "past", "date"].includes(cause) ? new Failure(cause) : new Failure("refused", cause);
 }
 
 /* What is free: the slots of each day, and up to when they are known */
 
-let instance, keyName, starts, slots, known, calendarZone, calendar;
+let instance, keyName, now, starts, slots, known, calendarZone, calendar;
 
 /* The starts by the days of the chosen zone. */
 function group() {
-  calendarDay = new Intl.DateTimeFormat("en-US", { timeZone: zone, year: "numeric", month: "numeric", day: "numeric" });
   slots = new Map();
   for (const start of starts) {
-    const day = dayOf(new Date(start));
+    const day = dayOf(start);
     if (!slots.has(day)) slots.set(day, new Set());
     slots.get(day).add(start);
   }
@@ -110,29 +149,57 @@ function group() {
 async function loadMore() {
   const first = known === null;
   const range = first ? {} : { from: new Date(known).toISOString(), to: new Date(known + WINDOW).toISOString() };
-  const { data, now } = await call("/slots", { keyName, ...range });
-  for (const start of data.slots) if (!Number.isNaN(Date.parse(start))) starts.add(start);
-  group();
+  const own = first && meeting;
+  const data = await ask("/slots", { keyName, ...range, ...(own ? proof("meetingId") : {}) });
+  for (const start of data.slots) if (Date.parse(start)) starts.add(Date.parse(start));
   known = (first ? now : known) + WINDOW;
-  calendarZone = String(data.timezone);
-  calendar = data.calendar;
+  [calendar, calendarZone] = [data.calendar, String(data.timezone)];
+  zone ??= knownZone([calendarZone, "UTC"]);
+  if (own) takeMeeting(data.meeting);
+  group();
+}
+
+/* Whether the calendar is active. Times of an inactive one are shown only with the proof, and then are none. */
+async function loadFirst() {
+  [starts, known] = [new Set(), null];
+  await loadMore();
+  try {
+    for (let i = 1; i < MAX_EMPTY && !starts.size; i++) await loadMore();
+    return true;
+  } catch (error) {
+    if (meeting && error.kind === "link") return false;
+    throw error;
+  }
 }
 
 /* A month is shown only when all of it is known, in any zone. */
 async function loadUntil(month) {
-  while (known === null || known < dateIn(month + 1, 1).getTime() + DAY) await loadMore();
+  while (known < dayIn(month + 1, 1) + DAY) await loadMore();
 }
 
-const freeMonths = () => [...new Set([...slots.keys()].map(day => monthOf(new Date(day))))].sort((a, b) => a - b);
+const freeMonths = () => [...new Set([...slots.keys()].map(monthOf))].sort((a, b) => a - b);
+
+/* What is known of the visitor's own meeting, and the address by which a reload finds it. */
+function takeMeeting({ id = meeting.id, rescheduleKey: key = meeting.key, date, endDate, status, moves, updateDate }) {
+  const start = Date.parse(date);
+  const minutes = endDate ? (Date.parse(endDate) - start) / 60_000 : meeting.minutes;
+  const modified = updateDate ? Date.parse(updateDate) : now;
+  meeting = { id, key, start, end: start + minutes * 60_000, minutes, status, moves, modified };
+  history.replaceState(null, "", `#${id}.${key}.${minutes}`);
+}
 
 /* What is shown: one section at a time */
 
-let month, day, slot, meeting, booked, attempt, working;
+let month, day, slot, meeting, active, attempt, working;
 
 function show(name, focus = `${name}-title`) {
   for (const section of document.querySelectorAll("section")) section.hidden = section.id !== name;
+  const choosing = name === "choose" || name === "details";
+  document.title = !meeting ? text.title : choosing ? text.moveTitle : text.yours;
+  set("title", document.title);
+  set("moving", meeting && choosing && text.moving(meeting.id, nameTime(meeting.start)));
+  $("stay-row").hidden = !meeting || name !== "choose";
   $("zones").disabled = name !== "choose";
-  $("drop-row").hidden = name !== "choose" || !meeting?.date;
   if (!focus) return;
   $(focus).focus({ preventScroll: true });
   scrollTo(0, 0);
@@ -152,32 +219,27 @@ function add(parent, name, content, properties) {
   return element;
 }
 
-async function begin(focus) {
-  const fragment = /^#([1-9]\d{0,14})\.([1-9]\d{0,14})\.([0-9a-f]{64})(?:\.(\d{1,15}))?$/.exec(location.hash);
-  meeting = fragment && { id: Number(fragment[1]), leadId: Number(fragment[2]), key: fragment[3], date: Number(fragment[4]) };
+/* Opens the meeting of the address, or the choice of a time: for a new meeting, or for another time of that one. */
+async function begin(focus, changing) {
+  const fragment = /^#([1-9]\d{0,14})\.([0-9a-f]{64})\.([1-9]\d{0,4})$/.exec(location.hash);
+  meeting = fragment && { id: Number(fragment[1]), key: fragment[2], minutes: Number(fragment[3]) };
   attempt = null;
-  [starts, known] = [new Set(), null];
-  document.title = meeting ? text.moveTitle : text.title;
-  set("title", document.title);
-  set("moving", meeting && text.moving(meeting.id));
   set("alert", location.hash.length > 1 && !meeting && text.fragment);
-  $("person").hidden = $("person").disabled = Boolean(meeting);
-  set("details-title", meeting ? text.moveDetails : text.details);
   show("wait", null);
   say(text.loading);
   try {
-    // An address whose escapes are broken is nobody's link.
-    [instance, keyName] = location.pathname.split("/").slice(-2).map(part => decodeURIComponent(part));
-    await loadMore();
+    active = await loadFirst();
     set("what", describe());
     showZones();
-    for (let i = 1; i < MAX_EMPTY && !starts.size; i++) await loadMore();
-    await openMonth(freeMonths()[0], undefined, focus);
+    if (meeting && !(changing && active && !whyOver())) showMeeting(focus);
+    else await openMonth(freeMonths()[0], undefined, focus);
   } catch (error) {
-    // At first nothing but the address can be wrong.
-    fail(error.kind === "unanswered" || error.kind === "busy" ? error : new Failure("link"));
+    fail(error);
   }
 }
+
+/* Why a meeting can be neither moved nor cancelled; null if it can. */
+const whyOver = () => (meeting.status === "canceled" ? "canceled" : meeting.start <= now ? "past" : null);
 
 /* What is booked, for how long, with whom. */
 function describe() {
@@ -186,25 +248,28 @@ function describe() {
 }
 
 function showZones() {
-  const zones = new Set([ownZone, calendarZone, ...(Intl.supportedValuesOf?.("timeZone") ?? [])]);
+  const zones = new Set([zone, knownZone([calendarZone]) ?? zone, ...(Intl.supportedValuesOf?.("timeZone") ?? [])]);
   $("zones").replaceChildren(...[...zones].map(name => new Option(pretty(name), name, false, name === zone)));
+  $("zone-row").hidden = false;
 }
 
 function changeZone() {
   zone = $("zones").value;
   const chosen = slots.get(day)?.values().next().value;
   group();
-  const at = chosen && dayOf(new Date(chosen));
-  openMonth(at ? monthOf(new Date(at)) : freeMonths()[0], at, null).catch(explain);
+  const at = chosen && dayOf(chosen);
+  openMonth(at ? monthOf(at) : freeMonths()[0], at, null).catch(explain);
 }
 
 const words = (kind, detail) => (typeof text[kind] === "function" ? text[kind](detail) : text[kind]);
 
+/* Nothing can be shown. Only the service's word makes a link a wrong one. */
 function fail({ kind, detail }) {
-  const final = kind === "link";
-  set("failed-title", words(kind, detail));
-  set("failed-text", final && text.linkText);
-  $("reload").hidden = final;
+  const known = ["link", "rescheduleKey", "busy", "unanswered"].includes(kind) ? kind : "failed";
+  set("failed-title", words(known, detail));
+  set("failed-text", known === "link" && text.linkText);
+  $("reload").hidden = known === "link" || known === "rescheduleKey";
+  $("restart").hidden = known !== "rescheduleKey";
   say("");
   show("failed");
 }
@@ -213,9 +278,9 @@ function fail({ kind, detail }) {
 async function openMonth(at, chosen, focus) {
   if (at !== undefined) await loadUntil(at);
   month = at;
-  const days = [...slots.keys()].filter(day => monthOf(new Date(day)) === at).sort((a, b) => a - b);
-  const first = slots.get(days[0])?.values().next().value ?? Date.now();
-  set("calendar-zone", there(new Date(first)) && text.calendarZone(pretty(calendarZone)));
+  const days = [...slots.keys()].filter(day => monthOf(day) === at).sort((a, b) => a - b);
+  const first = slots.get(days[0])?.values().next().value ?? now;
+  set("calendar-zone", nameThere(first) && text.calendarZone(pretty(calendarZone)));
   showDays(days, days.includes(chosen) ? chosen : days[0]);
   show("choose", focus);
 }
@@ -227,19 +292,19 @@ function showDays(days, chosen) {
   set("none", "");
   $("earlier").hidden = none || freeMonths()[0] === month;
   if (none) return tellNone();
-  set("month", formatDay(dateIn(month, 1), { month: "long", year: "numeric" }));
+  set("month", formatDay(dayIn(month, 1), { month: "long", year: "numeric" }));
   $("grid").replaceChildren();
   const info = new Intl.Locale(locale);
   const firstWeekday = (info.getWeekInfo?.() ?? info.weekInfo)?.firstDay ?? 7;
   // 4 January 1970 was a Sunday.
   for (let i = 0; i < 7; i++) {
-    const name = formatDay(new Date(1970, 0, 4 + firstWeekday + i), { weekday: "short" });
+    const name = formatDay(Date.UTC(1970, 0, 4 + firstWeekday + i), { weekday: "short" });
     add($("grid"), "span", name.slice(0, 3), { className: "week", ariaHidden: "true" });
   }
   // From the week of the first free day to that of the last.
-  const weekday = date => (new Date(date).getDay() - firstWeekday + 7) % 7;
-  const [first, last] = [days[0], days.at(-1)].map(date => new Date(date).getDate() - weekday(date));
-  for (let i = first; i < last + 7; i++) addDay(dateIn(month, i), chosen);
+  const weekday = day => (new Date(day).getUTCDay() - firstWeekday + 7) % 7;
+  const [first, last] = [days[0], days.at(-1)].map(day => new Date(day).getUTCDate() - weekday(day));
+  for (let i = first; i < last + 7; i++) addDay(dayIn(month, i), chosen);
   showTimes(chosen);
 }
 
@@ -248,30 +313,25 @@ function tellNone() {
   say($("none").textContent);
 }
 
-function addDay(date, chosen) {
-  if (monthOf(date) !== month) return add($("grid"), "span", "");
-  const free = slots.get(date.getTime());
-  if (!free) return add($("grid"), "span", String(date.getDate()), { ariaHidden: "true" });
+function addDay(day, chosen) {
+  if (monthOf(day) !== month) return add($("grid"), "span", "");
+  const [free, date] = [slots.get(day), String(new Date(day).getUTCDate())];
+  if (!free) return add($("grid"), "span", date, { ariaHidden: "true" });
   const label = add($("grid"), "label", []);
-  const name = `${formatDay(date, LONG_DAY)}, ${text.free(free.size)}`;
-  const radio = add(label, "input", [], { type: "radio", name: "day", ariaLabel: name, value: String(date.getTime()) });
-  radio.checked = date.getTime() === chosen;
-  return add(label, "span", String(date.getDate()), { ariaHidden: "true" });
+  const name = `${formatDay(day, LONG_DAY)}, ${text.free(free.size)}`;
+  const radio = add(label, "input", [], { type: "radio", name: "day", ariaLabel: name, value: String(day) });
+  radio.checked = day === chosen;
+  return add(label, "span", date, { ariaHidden: "true" });
 }
 
 function showTimes(chosen) {
   day = chosen;
-  const free = [...slots.get(day)].sort();
+  const free = [...slots.get(day)];
   set("times-title", text.times(formatDay(day, LONG_DAY)));
   say(`${formatDay(day, LONG_DAY)}: ${text.free(free.length)}`);
-  const clock = new Intl.DateTimeFormat(locale, { ...CLOCK, timeZone: zone });
-  const names = free.map(slot => clock.format(new Date(slot)));
-  $("list").replaceChildren(...free.map((slot, i) => {
+  $("list").replaceChildren(...free.map(time => {
     const item = document.createElement("li");
-    // Where clocks go back, an hour has two of each time.
-    const twice = names.indexOf(names[i]) !== names.lastIndexOf(names[i]);
-    const name = twice ? format(new Date(slot), { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }) : names[i];
-    add(item, "button", name, { type: "button", value: slot });
+    add(item, "button", nameTime(time, CLOCK), { type: "button", value: new Date(time).toISOString() });
     return item;
   }));
 }
@@ -282,7 +342,7 @@ async function turn(step) {
   set("alert", "");
   say(text.loading);
   try {
-    const current = month ?? monthOf(new Date(known)) - 1;
+    const current = month ?? monthOf(known) - 1;
     const next = () => freeMonths().filter(other => (step > 0 ? other > current : other < current)).at(step > 0 ? 0 : -1);
     if (next() === undefined) await loadMore();
     const found = next();
@@ -301,10 +361,13 @@ function busy(id, now) {
 
 function choose(chosen) {
   slot = chosen;
-  const date = new Date(slot), other = there(date);
+  const time = Date.parse(slot);
+  const there = nameThere(time);
   set("alert", "");
-  set("chosen", format(date, { ...FULL_DAY, ...CLOCK }));
-  set("chosen-there", other && text.there(other, pretty(calendarZone)));
+  set("chosen", nameTime(time));
+  set("chosen-there", there && text.there(there, pretty(calendarZone)));
+  set("details-title", meeting ? text.moveDetails : text.details);
+  $("person").hidden = $("person").disabled = Boolean(meeting);
   lock(false);
   show("details");
 }
@@ -329,28 +392,30 @@ function newAttempt(body) {
   return { key, body: JSON.stringify(body), unknown: false };
 }
 
+const written = () => fields.map(field => field.value.trim());
+
 function bookingBody() {
-  const common = { keyName, date: slot };
-  const [firstname, lastname, email] = fields.map(field => field.value.trim());
+  const [firstname, lastname, email] = written();
   const formData = lastname ? { firstname, lastname, email } : { firstname, email };
-  return meeting
-    ? { ...common, leadId: meeting.leadId, properties: { rescheduleMeetingId: meeting.id, rescheduleKey: meeting.key } }
-    : { ...common, leadId: null, formData, properties: {} };
+  const person = meeting ? { properties: proof("rescheduleMeetingId") } : { formData, properties: {} };
+  return { keyName, date: slot, leadId: null, ...person };
 }
 
-/* Sends the attempt once; its meeting, or nothing where it failed. */
-async function post() {
+const proof = name => ({ [name]: meeting.id, rescheduleKey: meeting.key });
+
+/* Sends the attempt once, and shows the meeting with a title and the person's name and e-mail. */
+async function post(title, ...person) {
   const headers = { "content-type": "application/json", "idempotency-key": attempt.key };
   try {
-    const { data } = await call("", {}, { method: "POST", headers, body: attempt.body });
+    const made = await ask("", {}, { method: "POST", headers, body: attempt.body });
     attempt = null;
-    return data;
+    takeMeeting(made);
+    showMeeting(undefined, title, ...person);
   } catch (error) {
-    if (error.kind === "unanswered") attempt.unknown = true;
+    if (UNSURE.includes(error.kind)) attempt.unknown = true;
     // Too many requests tell nothing of the one before.
     else if (error.kind !== "busy" || !attempt.unknown) attempt = null;
     await explain(error);
-    return null;
   }
 }
 
@@ -362,53 +427,52 @@ async function send(event) {
   set("alert", "");
   set("send", text.sending);
   say(text.sending);
-  const made = await post();
-  if (made) showMeeting(made);
+  const [first, last, email] = written();
+  await (meeting ? post(text.moved) : post(text.booked, [first, last].filter(Boolean).join(" "), email));
   busy("send", false);
   lock(attempt !== null);
 }
 
-/* Asks before a meeting is cancelled: that of the link, or the one just booked. */
-function drop(dropped) {
+/* Asks before the meeting is cancelled. */
+function drop() {
   if (working) return;
-  booked = dropped;
   set("alert", "");
-  set("dropping", format(booked.date, { ...FULL_DAY, ...CLOCK }));
+  set("dropping", nameTime(meeting.start));
   show("sure");
 }
 
 async function dropIt() {
   if (working) return;
-  const { id, leadId, key, date } = booked;
-  const properties = { cancelMeetingId: id, rescheduleKey: key };
-  attempt ??= newAttempt({ keyName, leadId, date: new Date(date).toISOString(), properties });
+  const date = new Date(meeting.start).toISOString();
+  attempt ??= newAttempt({ keyName, leadId: null, date, properties: proof("cancelMeetingId") });
   busy("drop-it", true);
   set("alert", "");
   say(text.sending);
-  const canceled = await post();
-  if (canceled) {
-    showMeeting(canceled);
-    set("done-title", text.dropped);
-    $("change").hidden = true;
-  }
+  await post();
   busy("drop-it", false);
 }
 
 /* While nobody knows whether it was cancelled, it can only be tried again. */
-const keepIt = () => working || attempt || show(meeting ? "choose" : "done");
+const keepIt = () => working || attempt || show("done");
 
-async function explain({ kind, detail }) {
+async function explain(error) {
+  const { kind, detail } = error;
   say("");
-  if (kind === "link") return fail({ kind });
   if (kind === "taken") return taken();
-  set("alert", words(attempt && kind === "unanswered" ? "resend" : kind, detail));
+  if (meeting && ["link", "rescheduleKey", "canceled", "past", "date"].includes(kind)) {
+    await begin();
+    if (kind === "date") set("alert", text.date);
+    return;
+  }
+  if (!kind || kind === "link") return fail(error);
+  set("alert", words(attempt && UNSURE.includes(kind) ? "resend" : kind, detail));
   $("alert").scrollIntoView({ block: "nearest" });
 }
 
 async function taken() {
-  [starts, known] = [new Set(), null];
   show("wait", null);
   try {
+    await loadFirst();
     await loadUntil(month);
     const months = freeMonths();
     await openMonth(months.includes(month) ? month : months[0], day);
@@ -418,44 +482,63 @@ async function taken() {
   }
 }
 
-function showMeeting({ id, date, endDate, leadId, rescheduleKey }) {
-  const [start, end] = [new Date(date), new Date(endDate)];
-  const other = there(start);
-  set("done-title", meeting ? text.moved : text.booked);
+function showMeeting(focus, title = text.booked, name = "", email = "") {
+  const { id, start, end, status } = meeting;
+  const [over, there] = [whyOver(), nameThere(start)];
+  $("done").className = over ?? "live";
+  set("done-title", over ? text[over](active) : title);
   set("booked", format(start, FULL_DAY));
   $("facts").replaceChildren();
   const fact = (name, value) => value && add($("facts"), "div", []).append(
     Object.assign(document.createElement("dt"), { textContent: name }),
     Object.assign(document.createElement("dd"), { textContent: value }),
   );
-  const [first, last, email] = meeting ? [] : fields.map(field => field.value.trim());
-  fact(text.name, [first, last].filter(Boolean).join(" "));
+  fact(text.name, name);
   fact(text.email, email);
-  fact(text.time, `${format(start, CLOCK)} – ${format(end, CLOCK)}`);
-  fact(text.yourZone, zoneName());
-  fact(text.calendar, other && `${other} (${pretty(calendarZone)})`);
+  fact(text.time, `${nameTime(start, CLOCK)} – ${nameTime(end, CLOCK)}`);
+  fact(text.zone, nameZone());
+  fact(text.calendar, there && `${there} (${pretty(calendarZone)})`);
   fact(text.number, String(id));
-  booked = { id, leadId, key: rescheduleKey, date: start.getTime() };
-  $("link").href = `#${id}.${leadId}.${rescheduleKey}.${booked.date}`;
-  $("file").href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFile(id, start, end))}`;
+  set("file", over === "past" ? "" : over ? text.fileOff : text.file);
+  $("file").href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFile())}`;
   $("file").download = `${keyName}-${id}.ics`;
-  $("copy").hidden = !navigator.clipboard;
+  set("keep", over ? "" : active ? text.keep : text.closed);
+  $("link").href = location.hash;
+  $("drop").hidden = Boolean(over);
+  $("link").hidden = Boolean(over) || !active;
+  $("copy").hidden = Boolean(over) || !navigator.clipboard;
+  $("anew").hidden = !over || !active;
   say("");
-  show("done");
+  show("done", focus);
 }
 
-/* The meeting as a file for the visitor's own calendar (RFC 5545). */
-function calendarFile(id, start, end) {
-  const stamp = date => date.toISOString().replace(/[-:]|\.\d+/g, "");
-  const escaped = value => value.replace(/[\\;,]/g, "\\$&").replace(/[\r\n]+/g, " ");
+/* The meeting, or its cancellation, as a file for the visitor's own calendar (RFC 5545, RFC 5546). */
+function calendarFile() {
+  const { id, start, end, status, moves, modified } = meeting;
+  const canceled = status === "canceled";
+  const stamp = time => new Date(time).toISOString().replace(/[-:]|\.\d+/g, "");
+  const escaped = value => value.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").replace(/[\\;,]/g, "\\$&");
   const lines = [
-    "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Funil//Booking//EN", "BEGIN:VEVENT",
-    `UID:${id}.${keyName}.${instance}@${location.hostname}`, `DTSTAMP:${stamp(new Date())}`,
-    `DTSTART:${stamp(start)}`, `DTEND:${stamp(end)}`, `SUMMARY:${escaped(describe())}`, `URL:${$("link").href}`,
+    "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Funil//Booking//EN", ...(canceled ? ["METHOD:CANCEL"] : []), "BEGIN:VEVENT",
+    // The same for every calendar, host name and time, or a reader would add the meeting again.
+    `UID:${escaped(`${id}.${instance}@funil`)}`, `SEQUENCE:${moves + (canceled ? 1 : 0)}`,
+    `STATUS:${canceled ? "CANCELLED" : "CONFIRMED"}`, `DTSTAMP:${stamp(now)}`, `LAST-MODIFIED:${stamp(modified)}`,
+    `DTSTART:${stamp(start)}`, `DTEND:${stamp(end)}`, `SUMMARY:${escaped(describe())}`, `URL:${location.href}`,
     "END:VEVENT", "END:VCALENDAR",
   ];
-  // A line has at most 75 bytes, and a character up to 4.
-  return lines.map(line => `${line.replace(/.{18}(?=.)/gu, "$&\r\n ")}\r\n`).join("");
+  return lines.map(fold).join("");
+}
+
+/* A line has at most 75 bytes and ends after a whole character. */
+function fold(line) {
+  let [folded, bytes] = ["", 0];
+  for (const character of line) {
+    const size = new TextEncoder().encode(character).length;
+    const full = bytes + size > 75;
+    folded += (full ? "\r\n " : "") + character;
+    bytes = (full ? 1 : bytes) + size;
+  }
+  return `${folded}\r\n`;
 }
 
 /* What the visitor does */
@@ -475,8 +558,12 @@ $("earlier").addEventListener("click", () => turn(-1));
 $("later").addEventListener("click", () => turn(1));
 $("back").addEventListener("click", back);
 $("zones").addEventListener("change", changeZone);
-$("drop").addEventListener("click", () => drop(meeting));
-$("drop-booked").addEventListener("click", () => drop(booked));
+$("drop").addEventListener("click", drop);
+$("stay").addEventListener("click", () => {
+  if (working) return;
+  set("alert", "");
+  show("done");
+});
 $("drop-it").addEventListener("click", dropIt);
 $("keep-it").addEventListener("click", keepIt);
 $("reload").addEventListener("click", () => begin());
@@ -487,13 +574,22 @@ fields[0].addEventListener("input", ({ target }) => {
 addEventListener("keydown", event => {
   if (event.key === "Escape" && !$("details").hidden && !$("back").hidden && !working) back();
 });
-// A link to where one already is changes no fragment.
-$("link").addEventListener("click", () => $("link").hash === location.hash && location.reload());
+$("link").addEventListener("click", event => {
+  event.preventDefault();
+  begin(undefined, true);
+});
 $("copy").addEventListener("click", async () => {
   await navigator.clipboard.writeText($("link").href).then(() => say(text.copied), () => {});
 });
 addEventListener("hashchange", () => location.reload());
 
+[instance, keyName] = location.pathname.split("/").slice(-2).map(part => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+});
 document.documentElement.lang = locale;
 for (const element of document.querySelectorAll("[data-text]")) element.textContent = text[element.dataset.text];
 for (const name of ["earlier", "later", "back"]) set(name, text[name]);

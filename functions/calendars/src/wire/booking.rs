@@ -8,7 +8,7 @@ use shared::input::object;
 use shared::integer::whole;
 use shared::json::{MUST_BE_TEXT, find_inexact};
 use shared::meeting::{Meeting, NewContact};
-use shared::store::{BookingRequest, IdempotencyKey};
+use shared::store::{BookingRequest, BookingSubject, IdempotencyKey};
 use shared::time::Timestamp;
 
 use super::{MUST_BE_LINK, MUST_BE_TIME, form};
@@ -22,7 +22,7 @@ const MAX_PROPERTIES: usize = 4096;
 pub enum Guest {
     /// A person who is not a lead yet.
     New(Box<NewContact>),
-    /// The lead that the request names by `leadId`.
+    /// The lead that the request names by `leadId`, or that of the meeting to change.
     Lead,
 }
 
@@ -39,11 +39,8 @@ pub struct BookMeeting {
     pub form_data: Map<String, Value>,
     /// Properties stored with the meeting.
     pub properties: Map<String, Value>,
-    /// The key of the meeting to move or cancel. It is blank if only the meeting was sent, and `None` for a new
-    /// meeting.
-    pub reschedule_key: Option<String>,
-    /// Whether that meeting is cancelled instead of moved.
-    pub cancels: bool,
+    /// The key of the meeting to move or cancel; blank if it was not sent.
+    pub reschedule_key: String,
 }
 
 impl BookMeeting {
@@ -57,7 +54,8 @@ impl BookMeeting {
         let lead = required(&body, "leadId", rule, |value| id(value, LeadId::new))?;
         let form = body.shift_remove("formData");
         let free_bytes = bytes_of(form.as_ref()) + bytes_of(body.get("properties"));
-        let (guest, form_data) = guest(lead, form)?;
+        let is_change = body.get("properties").is_some_and(Change::is_in);
+        let (guest, form_data) = guest(lead, form, is_change)?;
         let rule = "must be the id of an opportunity or null";
         body.entry("opportunityId").or_insert(Value::Null);
         let opportunity = required(&body, "opportunityId", rule, |value| {
@@ -72,48 +70,67 @@ impl BookMeeting {
         Ok(Self {
             request: BookingRequest {
                 claim: key.map(|key| IdempotencyKey::new("POST /calendarmeeting", &link, key, bytes)),
-                link: LinkName::parse(&link).ok_or(BookingError::NoCalendar)?,
+                link: LinkName::parse(&link).ok_or(BookingError::unknown(is_change))?,
                 date,
-                lead: lead.flatten(),
-                opportunity: opportunity.flatten(),
-                meeting: change.meeting.as_ref().and_then(whole).and_then(MeetingId::new),
+                subject: change.subject.unwrap_or(BookingSubject::New {
+                    lead: lead.flatten(),
+                    opportunity: opportunity.flatten(),
+                }),
             },
             guest,
             names_opportunity: opportunity.is_some(),
             form_data,
             properties,
-            reschedule_key: change.key.or(change.meeting.map(|_| String::new())),
-            cancels: change.cancels,
+            reschedule_key: change.key,
         })
     }
 }
 
 /// The part of `properties` that names the meeting to move or cancel. It is never stored.
 struct Change {
-    meeting: Option<Value>,
-    key: Option<String>,
-    cancels: bool,
+    /// `None` for a new meeting. A key alone is the key of no meeting.
+    subject: Option<BookingSubject>,
+    key: String,
 }
 
 impl Change {
-    /// Removes the members from `properties`. Null counts as absent.
+    const MOVES: &str = "rescheduleMeetingId";
+    const CANCELS: &str = "cancelMeetingId";
+    const KEY: &str = "rescheduleKey";
+
+    /// Whether properties have one of the members. Null counts as absent.
+    fn is_in(properties: &Value) -> bool {
+        let members = [Self::MOVES, Self::CANCELS, Self::KEY];
+        members
+            .iter()
+            .any(|name| properties.get(name).is_some_and(|value| !value.is_null()))
+    }
+
+    /// Removes the members from `properties`.
     fn take(properties: &mut Map<String, Value>) -> Result<Self, InvalidField> {
         let mut take_member = |name| {
             let value = properties.shift_remove(name);
             value.filter(|value: &Value| !value.is_null())
         };
-        let moved = take_member("rescheduleMeetingId");
-        let canceled = take_member("cancelMeetingId");
-        let key = take_member("rescheduleKey").map(|key| key.as_str().unwrap_or_default().to_owned());
-        if moved.is_some() && canceled.is_some() {
-            let rule = "must not be sent with rescheduleMeetingId";
-            return Err(InvalidField::new("cancelMeetingId", rule));
-        }
-        Ok(Self {
-            cancels: canceled.is_some(),
-            meeting: moved.or(canceled),
-            key,
-        })
+        let moved = take_member(Self::MOVES);
+        let canceled = take_member(Self::CANCELS);
+        let key = take_member(Self::KEY);
+        let id = |value: &Value| whole(value).and_then(MeetingId::new);
+        let subject = match (&moved, &canceled) {
+            (Some(_), Some(_)) => {
+                let rule = "must not be sent with rescheduleMeetingId";
+                return Err(InvalidField::new(Self::CANCELS, rule));
+            }
+            (Some(moved), None) => Some(BookingSubject::Move(id(moved))),
+            (None, Some(canceled)) => Some(BookingSubject::Cancel(id(canceled))),
+            (None, None) => key.as_ref().map(|_| BookingSubject::Move(None)),
+        };
+        let key = key
+            .as_ref()
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        Ok(Self { subject, key })
     }
 }
 
@@ -145,13 +162,18 @@ fn id<I>(value: &Value, new: fn(u64) -> Option<I>) -> Option<OptionalId<I>> {
     is_negative_whole.then_some(Some(None))
 }
 
-/// Returns the person and the remaining fields of the form.
-fn guest(lead: OptionalId<LeadId>, form: Option<Value>) -> Result<(Guest, Map<String, Value>), InvalidField> {
-    if lead.is_none() {
+/// Returns the person and the remaining fields of the form. A change needs no form, because its meeting keeps its lead.
+fn guest(
+    lead: OptionalId<LeadId>,
+    form: Option<Value>,
+    is_change: bool,
+) -> Result<(Guest, Map<String, Value>), InvalidField> {
+    let empty = |form: &Value| form.is_null() || object(form.clone()).is_ok_and(|form| form.is_empty());
+    let is_empty = form.as_ref().is_none_or(empty);
+    if lead.is_none() && !(is_change && is_empty) {
         let (contact, rest) = form::read(form)?;
         return Ok((Guest::New(Box::new(contact)), rest));
     }
-    let is_empty = form.is_none_or(|form| form.is_null() || object(form).is_ok_and(|form| form.is_empty()));
     if !is_empty {
         return Err(InvalidField::new("formData", "must not be sent with a leadId"));
     }

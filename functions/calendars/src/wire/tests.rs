@@ -1,8 +1,9 @@
 //! Parsing of requests (C-54, C-55, C-6, C-8).
 
 use serde_json::{Value, json};
-use shared::ids::MeetingId;
+use shared::ids::{LeadId, MeetingId};
 use shared::meeting::NewContact;
+use shared::store::BookingSubject;
 
 use super::*;
 
@@ -36,47 +37,73 @@ fn visitor(firstname: &str) -> Guest {
     }))
 }
 
-/// C-55: the two fields are proofs and never stored, valid or not.
+/// C-55: the members that change a meeting are never stored, valid or not. A key alone is the key of no meeting.
 #[test]
 fn properties_and_reschedule_key() {
-    let proof = |meeting: Option<u64>, key: &str| {
-        let meeting = meeting.and_then(MeetingId::new);
-        (meeting, Some(key.to_owned()))
+    let new = || BookingSubject::New {
+        lead: LeadId::new(1001),
+        opportunity: None,
     };
-    for (properties, expected) in [
-        (json!({ "a": 1 }), (None, None)),
+    let moves = |id: Option<u64>| BookingSubject::Move(id.and_then(MeetingId::new));
+    let cancels = |id| BookingSubject::Cancel(MeetingId::new(id));
+    for (properties, subject, key) in [
+        (json!({ "a": 1 }), new(), ""),
         (
             json!({ "rescheduleMeetingId": null, "rescheduleKey": null, "a": 1 }),
-            (None, None),
+            new(),
+            "",
         ),
         (
             json!({ "rescheduleMeetingId": 3, "a": 1, "rescheduleKey": "k" }),
-            proof(Some(3), "k"),
+            moves(Some(3)),
+            "k",
         ),
         (
-            json!({ "rescheduleMeetingId": 3.0, "rescheduleKey": "", "a": 1 }),
-            proof(Some(3), ""),
+            json!({ "cancelMeetingId": 3.0, "rescheduleKey": "", "a": 1 }),
+            cancels(3),
+            "",
         ),
         (
             json!({ "rescheduleMeetingId": "3", "rescheduleKey": "k", "a": 1 }),
-            proof(None, "k"),
+            moves(None),
+            "k",
         ),
         (
             json!({ "rescheduleMeetingId": 0, "rescheduleKey": 5, "a": 1 }),
-            proof(None, ""),
+            moves(None),
+            "",
         ),
-        (json!({ "rescheduleMeetingId": -3, "a": 1 }), proof(None, "")),
-        (json!({ "rescheduleKey": "k", "a": 1 }), proof(None, "k")),
+        (json!({ "rescheduleMeetingId": -3, "a": 1 }), moves(None), ""),
+        (json!({ "rescheduleKey": "k", "a": 1 }), moves(None), "k"),
     ] {
         let booking = known(&json!({ "properties": properties }));
-        let proof = (booking.request.meeting, booking.reschedule_key);
-        assert_eq!(proof, expected, "{properties}");
+        assert_eq!(
+            (booking.request.subject, booking.reschedule_key.as_str()),
+            (subject, key),
+            "{properties}"
+        );
         assert_eq!(
             Value::Object(booking.properties),
             json!({ "a": 1 }),
             "{properties}"
         );
     }
+}
+
+/// C-55: a change needs no form, and an impossible link is answered like a wrong key.
+#[test]
+fn a_change_needs_no_form() {
+    let change = json!({ "cancelMeetingId": 3, "rescheduleKey": "k" });
+    for form in [json!(null), json!({}), json!([]), json!({ "firstname": "Bia" })] {
+        assert!(
+            read(&json!({ "formData": form, "properties": change })).is_ok(),
+            "{form}"
+        );
+    }
+    let refused = read(&json!({ "leadId": 5, "properties": change })).unwrap_err();
+    assert_eq!(refused, "formData: must not be sent with a leadId");
+    let refused = read(&json!({ "keyName": "no link", "properties": change })).unwrap_err();
+    assert_eq!(refused, "rescheduleKey");
 }
 
 /// The limit counts bytes of compact JSON, including the proofs.

@@ -12,18 +12,18 @@
 //!   two openings may exclude each other. Both are listed; booking one takes the other, because real times
 //!   are compared. A booking must therefore check [`Calendar::check_start`] against every meeting that may be
 //!   booked concurrently, not only against those with the same start.
-//! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. The calendar's
-//!   current buffer applies to both, so it separates any two meetings, booked in either order.
+//! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. Each buffer is the
+//!   current one of the meeting's calendar, so two meetings are separated, booked in either order.
 //! - An opening whose end is not after its begin ends on the next day.
 //! - A start belongs to the day on which its opening begins. Today is the current day of the calendar's zone.
 
 use std::iter::successors;
 use std::ops::{Bound, Range, RangeBounds as _};
 
-use super::{Calendar, Clock, Opening};
+use super::{Calendar, Clock, Minutes, Opening};
 use crate::time::{Day, Timestamp};
 
-/// The time of a meeting that is not cancelled. Its duration may differ from the calendar's.
+/// The time of a meeting that is not cancelled, with or without its buffer. Its duration may differ from the calendar's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Busy {
     start: i64,
@@ -62,6 +62,15 @@ impl Busy {
         Self { start, end }
     }
 
+    /// The time with a buffer after it.
+    #[must_use]
+    pub fn extended<const MAX: u32>(self, buffer: Minutes<0, MAX>) -> Self {
+        Self {
+            end: self.end + buffer.millis(),
+            ..self
+        }
+    }
+
     /// First moment, in milliseconds since 1970.
     #[must_use]
     pub fn start_millis(self) -> i64 {
@@ -97,9 +106,9 @@ impl Grid {
 impl Calendar {
     /// The starts in `range` that can be booked at `now`, in order.
     ///
-    /// `taken` contains every meeting of this calendar that is not cancelled, ends after `range.start` less
-    /// the buffer, and begins before `range.end` plus duration and buffer. The cost is linear in the future
-    /// days of the range.
+    /// `taken` contains, with its buffer, every meeting that can take a time of this calendar, ends with the buffer after
+    /// `range.start`, and begins before `range.end` plus duration and buffer. The cost is linear in the future days of the
+    /// range.
     #[must_use]
     pub fn starts(&self, range: Range<Timestamp>, now: Timestamp, taken: &[Busy]) -> Vec<Timestamp> {
         let from = range.start.unix_millis().max(self.earliest(now));
@@ -194,14 +203,13 @@ impl Calendar {
         }
     }
 
-    /// A sorted list of starts without those at which a meeting and its buffer would overlap a busy time and its
-    /// buffer.
+    /// A sorted list of starts without those at which a meeting and its buffer would overlap a busy time.
     fn without_taken(&self, mut starts: Vec<i64>, taken: &[Busy]) -> Vec<i64> {
         // A busy time excludes the starts strictly between two instants: at the first, the new meeting's buffer ends as
-        // the busy time begins; at the second, the new meeting begins as the buffer of the busy time ends.
+        // the busy time begins; at the second, the new meeting begins as the busy time ends.
         let mut excluded: Vec<_> = taken
             .iter()
-            .map(|busy| (busy.start - self.step(), busy.end + self.buffer_minutes.millis()))
+            .map(|busy| (busy.start - self.step(), busy.end))
             .collect();
         excluded.sort_unstable();
         // One pass over both sorted lists. `free_from` is the latest end of the exclusions that begin before the start.

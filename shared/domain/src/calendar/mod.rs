@@ -44,6 +44,10 @@ pub struct Calendar {
     pub is_published: bool,
     /// The owner.
     pub user_id: UserId,
+    /// Whether its meetings take the user's time on other calendars, and theirs take time on this one (C-52). Otherwise
+    /// only its own meetings matter [default: true].
+    #[serde(default = "crate::json::default_true", skip_serializing_if = "Clone::clone")]
+    pub shares_time: bool,
     /// The time zone of hours and horizon.
     pub timezone: Zone,
     /// Duration of a meeting.
@@ -90,10 +94,10 @@ impl Calendar {
             .plus_seconds(self.buffer_minutes.get() * 60)
     }
 
-    /// The latest end of another meeting whose buffer ends by `start`.
+    /// The time of one of its meetings with the buffer after it.
     #[must_use]
-    pub fn buffer_start(&self, start: Timestamp) -> Timestamp {
-        Timestamp::from_unix_millis(start.unix_millis() - self.buffer_minutes.millis()).unwrap_or(start)
+    pub fn with_buffer(&self, busy: Busy) -> Busy {
+        busy.extended(self.buffer_minutes)
     }
 }
 
@@ -155,6 +159,9 @@ pub struct Minutes<const MIN: u32, const MAX: u32>(u32);
 pub struct BadMinutes(u32, u32);
 
 impl<const MIN: u32, const MAX: u32> Minutes<MIN, MAX> {
+    /// The maximum.
+    pub const MAXIMUM: Self = Self(MAX);
+
     /// From a number of minutes; `None` if out of range.
     #[must_use]
     pub fn new(minutes: u32) -> Option<Self> {

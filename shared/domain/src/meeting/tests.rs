@@ -24,7 +24,7 @@ fn meetings_serialize_every_field() {
         json!({
             "id": 1, "calendarId": 5, "date": "2027-03-01T12:00:00.000Z", "endDate": "2027-03-01T12:30:00.000Z",
             "leadId": 7, "opportunityId": null, "userId": null, "status": "scheduled", "formData": {},
-            "properties": {}, "createDate": "2027-01-01T00:00:00.000Z", "updateDate": "2027-01-01T00:00:00.000Z",
+            "properties": {}, "moves": 0, "createDate": "2027-01-01T00:00:00.000Z", "updateDate": "2027-01-01T00:00:00.000Z",
         })
     );
 }
@@ -34,14 +34,18 @@ fn stored_meetings_round_trip() {
     for rest in [
         json!({}),
         json!({ "formData": null, "leadId": null, "status": "canceled" }),
-        json!({ "formData": { "a": null }, "properties": { "b": {} }, "opportunityId": 9, "userId": 3 }),
+        json!({ "formData": { "a": null }, "properties": { "b": {} }, "opportunityId": 9, "userId": 3, "moves": 2 }),
     ] {
         let meeting = meeting(&rest);
         let stored = Value::Object(meeting.sparse());
         assert_eq!(serde_json::from_value::<Meeting>(stored).unwrap(), meeting);
     }
     let plain = meeting(&json!({ "formData": {}, "leadId": null })).sparse();
-    assert!(!plain.contains_key("formData") && !plain.contains_key("leadId"));
+    assert!(
+        ["formData", "leadId", "moves"]
+            .iter()
+            .all(|name| !plain.contains_key(*name))
+    );
 }
 
 #[test]

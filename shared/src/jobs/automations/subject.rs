@@ -75,10 +75,7 @@ impl Reader {
                     ..Subject::default()
                 }
             }
-            Cause::Meeting(..) => {
-                self.of_meeting(MeetingRecord::decode(item)?.value.meeting)
-                    .await?
-            }
+            Cause::Meeting(..) => self.of_meeting(MeetingRecord::decode(item)?.value).await?,
         };
         if needs_lead && subject.lead.is_none() {
             return Ok(None);

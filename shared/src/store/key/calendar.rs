@@ -2,8 +2,17 @@
 
 use super::{Key, Keys};
 use crate::calendar::LinkName;
-use crate::ids::{CalendarId, LeadId, MeetingId};
+use crate::ids::{CalendarId, LeadId, MeetingId, UserId};
 use crate::time::{Day, Timestamp};
+
+/// The owner of an agenda.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgendaOf {
+    /// The meetings of a calendar.
+    Calendar(CalendarId),
+    /// The meetings with a user, of any calendar.
+    User(UserId),
+}
 
 impl Keys<'_> {
     /// All calendars by id.
@@ -56,14 +65,22 @@ impl Keys<'_> {
         Key::new(self.lead_meetings(lead), id.padded())
     }
 
-    /// The busy times of a calendar, an item for each UTC day.
-    pub fn agenda(self, calendar: CalendarId) -> String {
-        self.pk(&format!("agenda#{calendar}"))
+    /// The busy times of a calendar or a user, an item for each UTC day.
+    pub fn agenda(self, of: AgendaOf) -> String {
+        match of {
+            AgendaOf::Calendar(id) => self.pk(&format!("agenda#{id}")),
+            AgendaOf::User(id) => self.pk(&format!("user-agenda#{id}")),
+        }
     }
 
-    /// The busy times of a calendar on a UTC day.
-    pub fn agenda_day(self, calendar: CalendarId, day: Day) -> Key {
-        Key::new(self.agenda(calendar), day.to_string())
+    /// The busy times of a calendar or a user on a UTC day.
+    pub fn agenda_day(self, of: AgendaOf, day: Day) -> Key {
+        Key::new(self.agenda(of), day.to_string())
+    }
+
+    /// The buffers of the calendars that share their user's time (C-52).
+    pub fn calendar_buffers(self) -> Key {
+        Key::new(self.pk("shared-buffers"), "buffers")
     }
 
     /// The numbers of a calendar's meetings by UTC day of their start, an item for each month.

@@ -254,9 +254,14 @@ fn the_text_of_calendars_and_meetings_keys() {
             "acme#lead-meeting#1001 000000000000030",
         ),
         (
-            keys.agenda_day(calendar, Day::parse("2027-03-01").unwrap()),
+            keys.agenda_day(AgendaOf::Calendar(calendar), Day::parse("2027-03-01").unwrap()),
             "acme#agenda#5 2027-03-01",
         ),
+        (
+            keys.agenda_day(AgendaOf::User(user()), Day::parse("2027-03-01").unwrap()),
+            "acme#user-agenda#7 2027-03-01",
+        ),
+        (keys.calendar_buffers(), "acme#shared-buffers buffers"),
         (
             keys.meeting_month(calendar, "2027-03"),
             "acme#meeting-month#5 2027-03-01",

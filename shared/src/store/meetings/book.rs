@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use crate::calendar::{Calendar, Unavailable};
 use crate::ids::{LeadId, MeetingId, OpportunityId};
-use crate::meeting::{Meeting, MeetingStatus, NewContact};
+use crate::meeting::{Closed, Meeting, MeetingStatus, NewContact};
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::time::Timestamp;
 
-pub use start::{Bookable, BookingRequest, PrefetchedBooking};
+pub use start::{Bookable, BookingReads, BookingRequest, BookingSubject, PrefetchedBooking};
 
 /// The person of a booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,14 +44,16 @@ pub struct NewMeeting {
 /// Outcome of a booking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Booked {
-    /// Written, or already cancelled: the meeting and its reschedule key.
+    /// Written: the meeting and its reschedule key.
     Made(Box<Meeting>, String),
     /// The time is not available; nothing is written.
     Unavailable(Unavailable),
     /// The lead was deleted; nothing is written.
     LeadGone,
-    /// The meeting to move was cancelled or belongs to another calendar; nothing is written.
-    Canceled,
+    /// The meeting belongs to another calendar now; nothing is written.
+    Elsewhere,
+    /// The meeting was cancelled or has begun; nothing is written.
+    Closed(Closed),
     /// The meeting to cancel starts at another time; nothing is written.
     OtherDate,
     /// The meeting was moved the maximum number of times; nothing is written.
@@ -82,6 +84,7 @@ impl Booking<'_> {
             status: MeetingStatus::Scheduled,
             form_data: Some(new.form_data.clone()),
             properties: new.properties.clone(),
+            moves: 0,
             create_date: self.now,
             update_date: self.now,
         }

@@ -66,9 +66,9 @@ impl Reader {
     pub async fn shown_meeting(&self, id: MeetingId) -> Result<Option<Meeting>, StoreError> {
         let (stored, first) = tokio::try_join!(self.meeting(id), self.first_erasures())?;
         let Some(stored) = stored else { return Ok(None) };
-        let lead = stored.meeting.lead_id.into_iter();
+        let lead = stored.lead_id.into_iter();
         let erasures = self.erasures_of(first, lead).await?;
-        Ok(Some(erasures.meeting(stored.value.meeting)))
+        Ok(Some(erasures.meeting(stored.value)))
     }
 
     /// Finds the calendar and, if it may be named by id, reads the start of its list. A batch of gets and at most three
@@ -248,7 +248,7 @@ impl Reader {
             if without_form.contains(&meeting.id) {
                 let record = records.get(&self.keys().meeting(meeting.id));
                 let record = record.map(MeetingRecord::decode).transpose()?;
-                meeting.form_data = record.and_then(|record| record.value.meeting.form_data);
+                meeting.form_data = record.and_then(|record| record.value.form_data);
             }
         }
         Ok(meetings)

@@ -1,5 +1,5 @@
-//! A meeting's record and its derived items: list entry, link from its lead, busy time spans of the calendar's days,
-//! and count per month.
+//! A meeting's record and its derived items: list entry, link from its lead, busy time spans of the calendar's and of the
+//! user's days, and count per month.
 //!
 //! The busy times of a day are one item with its own version. A booking requires the versions of the days that it
 //! checked, so exactly one of several conflicting bookings succeeds.
@@ -7,6 +7,8 @@
 mod agenda;
 mod book;
 mod list;
+mod occupancy;
+mod proof;
 
 use std::collections::BTreeMap;
 
@@ -15,17 +17,20 @@ use serde_json::{Map, Value};
 use super::Reader;
 use super::derived::{Contribution, Derived};
 use super::entity::{Entity, Stored};
-use super::key::{Key, Keys};
+use super::key::{AgendaOf, Key, Keys};
 use crate::calendar::Busy;
 use crate::ids::MeetingId;
-use crate::meeting::{Meeting, MeetingStatus};
+use crate::meeting::Meeting;
 use crate::time::{Day, Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item, n, s};
 
-pub use agenda::Agenda;
-pub use book::{Attendee, Bookable, Booked, BookingRequest, NewMeeting, PrefetchedBooking};
+pub use book::{
+    Attendee, Bookable, Booked, BookingReads, BookingRequest, BookingSubject, NewMeeting, PrefetchedBooking,
+};
 pub use list::{MeetingPage, MeetingRequest, PrefetchedMeetings};
+pub use occupancy::{Occupancy, shared_buffer};
+pub use proof::Proof;
 
 const KIND: &str = "meeting";
 /// Attribute with the meeting as JSON, in records and entries. JSON text keeps free-form fields as sent.
@@ -35,38 +40,22 @@ const WITHOUT_FORM: &str = "cut";
 /// Maximum bytes of a form in an entry.
 const MAX_LISTED_FORM: usize = 1024;
 
-/// A meeting and the number of its moves.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeetingState {
-    /// The meeting.
-    pub meeting: Meeting,
-    /// Number of moves through the API (C-54).
-    pub moves: u64,
-}
-
 /// A stored meeting.
-pub type MeetingRecord = Stored<MeetingState>;
+pub type MeetingRecord = Stored<Meeting>;
 
 impl MeetingRecord {
     /// A meeting booked by the request with this nonce.
     fn booked(meeting: Meeting, nonce: &str) -> Self {
-        Self::made(MeetingState { meeting, moves: 0 }, Some(nonce))
+        Self::made(meeting, Some(nonce))
     }
 
-    /// The record after a move or a cancellation by the request with this nonce. Only moves are counted (C-54).
+    /// The record after a move or a cancellation by the request with this nonce.
     fn changed(&self, meeting: Meeting, nonce: &str) -> Self {
-        let moves = self.moves + u64::from(meeting.status != MeetingStatus::Canceled);
         Self {
             edited: true,
             nonce: Some(nonce.to_owned()),
-            ..self.next(MeetingState { meeting, moves })
+            ..self.next(meeting)
         }
-    }
-
-    /// Whether the meeting can be moved again (C-54).
-    #[must_use]
-    pub fn can_move(&self) -> bool {
-        self.moves < Meeting::MAX_MOVES
     }
 }
 
@@ -81,33 +70,26 @@ impl Reader {
     }
 }
 
-impl Entity for MeetingState {
+impl Entity for Meeting {
     const KIND: &'static str = KIND;
 
     fn key(&self, keys: Keys<'_>) -> Key {
-        keys.meeting(self.meeting.id)
+        keys.meeting(self.id)
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
-        let mut item = Item::from([
-            ("id".to_owned(), n(self.meeting.id)),
-            (TEXT.to_owned(), s(text(&self.meeting))),
-        ]);
-        if self.moves > 0 {
-            item.insert("moves".to_owned(), n(self.moves));
-        }
-        Ok(item)
+        Ok(Item::from([
+            ("id".to_owned(), n(self.id)),
+            (TEXT.to_owned(), s(text(self))),
+        ]))
     }
 
     fn decode(item: &Item) -> Result<Self, StoreError> {
-        Ok(Self {
-            meeting: read(item)?,
-            moves: item::number(KIND, item, "moves")?,
-        })
+        read(item)
     }
 
     fn derived(record: &Stored<Self>, _: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
-        let meeting = &record.meeting;
+        let meeting = &record.value;
         let (calendar, date) = (meeting.calendar_id, meeting.date);
         let mut derived = Derived::default();
         derived
@@ -127,7 +109,13 @@ impl Entity for MeetingState {
         };
         if let Some(busy) = meeting.busy_time() {
             for day in days(busy) {
-                count(keys.agenda_day(calendar, day), agenda::name(busy));
+                let of_user = meeting.user_id.map(AgendaOf::User);
+                for of in [Some(AgendaOf::Calendar(calendar)), of_user]
+                    .into_iter()
+                    .flatten()
+                {
+                    count(keys.agenda_day(of, day), agenda::name(calendar, busy));
+                }
             }
         }
         let (month, day) = month_and_day(date);
@@ -149,7 +137,7 @@ fn read(item: &Item) -> Result<Meeting, StoreError> {
 /// without credentials write them and a page must stay small.
 fn entry(record: &MeetingRecord) -> Result<Item, StoreError> {
     let mut entry = item::part(&record.encode()?, TEXT);
-    let form = record.meeting.form_data.as_ref();
+    let form = record.form_data.as_ref();
     let bytes = form.map_or(0, |form| serde_json::json!(form).to_string().len());
     if bytes > MAX_LISTED_FORM {
         let text = entry.get(TEXT).and_then(|text| text.as_s().ok());

@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::ids::CalendarId;
 use crate::instance::InstanceName;
-use table::Transaction;
 
 /// A meeting of lead 7 on calendar 5, at noon of 1 March 2027, with the fields of `but` replaced.
 fn meeting(but: &Value) -> Meeting {
@@ -19,10 +17,6 @@ fn meeting(but: &Value) -> Meeting {
     serde_json::from_value(line).unwrap()
 }
 
-fn time(text: &str) -> Timestamp {
-    Timestamp::parse(text).unwrap()
-}
-
 fn acme() -> InstanceName {
     InstanceName::parse("acme").unwrap()
 }
@@ -31,8 +25,7 @@ fn acme() -> InstanceName {
 type Keyed = (Vec<String>, Vec<(String, Vec<(String, i64)>)>);
 
 fn stored(meeting: &Meeting) -> MeetingRecord {
-    let meeting = meeting.clone();
-    Stored::new(MeetingState { meeting, moves: 0 })
+    Stored::new(meeting.clone())
 }
 
 fn keyed(meeting: &Meeting) -> Keyed {
@@ -55,19 +48,18 @@ fn once(key: &str, number: &str) -> (String, Vec<(String, i64)>) {
 #[test]
 fn records_round_trip() {
     let free = r#"{"formData":{"z":null,"a":[1e21,-0.0,12345678901234567890],"":{}},"properties":{"b":{}}}"#;
-    let full = json!({ "opportunityId": 9, "userId": 3, "status": "rescheduled" });
+    let full = json!({ "opportunityId": 9, "userId": 3, "status": "rescheduled", "moves": 4 });
     let mut full = meeting(&full);
     let free = meeting(&serde_json::from_str(free).unwrap());
     full.form_data.clone_from(&free.form_data);
     full.properties.clone_from(&free.properties);
     let erased = meeting(&json!({ "leadId": null, "formData": null, "status": "canceled" }));
     for (meeting, edited, nonce) in [(full, true, Some("n".to_owned())), (erased, false, None)] {
-        let moves = u64::from(edited);
         let record = MeetingRecord {
             version: 3,
             edited,
             nonce,
-            ..Stored::new(MeetingState { meeting, moves })
+            ..Stored::new(meeting)
         };
         let item = record.encode().unwrap();
         assert_eq!(MeetingRecord::decode(item).unwrap(), record);
@@ -100,7 +92,7 @@ fn a_record_is_its_text_and_what_writes_need_of_it() {
 fn derived_items() {
     let acme = acme();
     let meeting = meeting(&json!({}));
-    let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000");
+    let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000_5");
     assert_eq!(
         keyed(&meeting),
         (
@@ -184,7 +176,7 @@ fn one_that_is_cancelled_or_has_no_lead() {
         "acme#meetings#5 2027-03-01T12:00:00.000Z#000000000000030".to_owned(),
         "acme#lead-meeting#7 000000000000030".to_owned(),
     );
-    let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000");
+    let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000_5");
     let begins = once("acme#meeting-month#5 2027-03-01", "n.01");
     assert_eq!(
         keyed(&meeting(&json!({ "status": "canceled" }))),
@@ -196,68 +188,14 @@ fn one_that_is_cancelled_or_has_no_lead() {
     );
 }
 
-/// A stored item of a day.
-fn day(sk: &str, numbers: &[(&str, &str)]) -> Item {
-    let mut item = Item::from([("pk".to_owned(), s("acme#agenda#5")), ("sk".to_owned(), s(sk))]);
-    item.extend(
-        numbers
-            .iter()
-            .map(|(name, number)| ((*name).to_owned(), n(number))),
-    );
-    item
-}
-
-/// Busy times exclude a meeting's own time, unless another meeting shares it.
+/// C-52: a meeting takes the time of its user, whatever its calendar.
 #[test]
-fn occupied_days() {
-    let (alone, shared) = (Busy::of_millis(10, 20), Busy::of_millis(20, 30));
-    let items = [
-        day(
-            "1970-01-01",
-            &[("v", "7"), ("n.10_20", "1"), ("n.20_30", "2"), ("n.30_40", "0")],
-        ),
-        day("1970-01-02", &[("v", "1"), ("n.-5_90000000", "1")]),
-    ];
-    let agenda = Agenda::of(&items).unwrap();
-    let long = Busy::of_millis(-5, 90_000_000);
-    assert_eq!(agenda.busy_times(None), [alone, shared, long]);
-    assert_eq!(agenda.busy_times(Some(alone)), [shared, long]);
-    assert_eq!(agenda.busy_times(Some(shared)), [alone, shared, long]);
-    assert_eq!(Agenda::default().busy_times(None), []);
-    for name in ["n.10", "n.a_b", "n."] {
-        assert!(
-            Agenda::of(&[day("1970-01-01", &[(name, "1")])]).is_err(),
-            "{name}"
-        );
-    }
-}
-
-/// The agenda reads the names that meetings write.
-#[test]
-fn a_stretch_of_time_is_read_under_its_name() {
-    for (from, to) in [
-        ("2027-03-01T12:00:00.001Z", "2027-03-01T12:30:00Z"),
-        ("1969-12-31T12:00:00Z", "1969-12-31T23:59:59.999Z"),
-    ] {
-        let busy = Busy::new(time(from), time(to));
-        let items = [day("1970-01-01", &[(&agenda::name(busy), "1")])];
-        assert_eq!(Agenda::of(&items).unwrap().busy_times(None), [busy]);
-    }
-}
-
-/// A booking requires the version of every checked day, including days without meetings.
-#[test]
-fn days_are_required_to_be_as_they_were_read() {
-    let acme = acme();
-    let keys = Keys::of(&acme);
-    let agenda = Agenda::of(&[day("2027-03-01", &[("v", "7")])]).unwrap();
-    let judged = Busy::new(time("2027-03-01T23:00:00Z"), time("2027-03-03T00:00:00Z"));
-    let calendar = CalendarId::new(5).unwrap();
-    let mut transaction = Transaction::default();
-    agenda.require(&mut transaction, keys, calendar, judged);
-    assert_eq!(transaction.len(), 2);
-    let days: Vec<_> = agenda::day_keys(keys, calendar, judged)
-        .map(|key| key.to_string())
-        .collect();
-    assert_eq!(days, ["acme#agenda#5 2027-03-01", "acme#agenda#5 2027-03-02"]);
+fn a_meeting_counts_in_the_agenda_of_its_user() {
+    let of = |status: &str| keyed(&meeting(&json!({ "userId": 3, "status": status }))).1;
+    let name = "n.1803902400000_1803904200000_5";
+    let agendas = ["acme#agenda#5 2027-03-01", "acme#user-agenda#3 2027-03-01"].map(|key| once(key, name));
+    let begins = once("acme#meeting-month#5 2027-03-01", "n.01");
+    let [own, of_user] = agendas;
+    assert_eq!(of("scheduled"), [own, begins.clone(), of_user]);
+    assert_eq!(of("canceled"), [begins]);
 }

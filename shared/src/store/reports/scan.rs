@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 
+use crate::meeting::Meeting;
 use crate::report::{Cube, Question, Record, ReportEntity};
 use crate::store::Reader;
 use crate::store::budget::MAX_QUERY_UNITS;
@@ -12,7 +13,6 @@ use crate::store::calls::CallRecord;
 use crate::store::entity::Entity as _;
 use crate::store::key::{self, Counter, Key};
 use crate::store::leads;
-use crate::store::meetings::MeetingState;
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::tickets::TicketState;
 use crate::time::{Timestamp, Zone};
@@ -131,7 +131,7 @@ impl<'q> ReportAccumulator<'q> {
                 self.add(Record::Opportunity(&snapshot.opportunity));
             }
             ReportEntity::Tickets => self.add(Record::Ticket(&TicketState::decode(&item)?.ticket)),
-            ReportEntity::Meetings => self.add(Record::Meeting(&MeetingState::decode(&item)?.meeting)),
+            ReportEntity::Meetings => self.add(Record::Meeting(&Meeting::decode(&item)?)),
             ReportEntity::Calls => {
                 let record: CallRecord = item::decode("call", item)?;
                 self.add(Record::Call(&record.call));

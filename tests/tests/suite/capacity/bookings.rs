@@ -50,8 +50,8 @@ fn booked(what: &str, answer: &Answer, expected: (u32, usize, f64, f64)) -> Valu
 }
 
 /// Two round trips for a link known to the process, three for a new one. The transaction writes and bills
-/// twice: the meeting, its entry, the link from its lead, the day and the month, and the id counter (6
-/// items); for a new lead its record, its entry, its class's total, the lookup of its number,
+/// twice: the meeting, its entry, the link from its lead, the days of calendar and user, the month, and the id
+/// counter (7 items); for a new lead its record, its entry, its class's total, the lookup of its number,
 /// its address, its other words, its number, and the id counter (8 more); for a known one its pending change and its stale marker (2 more).
 #[tokio::test]
 async fn booking_costs() {
@@ -60,44 +60,44 @@ async fn booking_costs() {
     booked(
         "13: first of an instance and a process",
         &book(&world, None, &new_lead(&day(0, 0))).await,
-        (3, 4, 6.0, 30.0),
+        (3, 7, 9.0, 32.0),
     );
     booked(
         "13: new lead",
         &book(&world, None, &new_lead(&day(0, 1))).await,
-        (2, 3, 6.0, 28.0),
+        (2, 7, 9.0, 30.0),
     );
     booked(
         "13: new lead, new day",
         &book(&world, None, &new_lead(&day(1, 1))).await,
-        (2, 3, 6.0, 28.0),
+        (2, 7, 9.0, 30.0),
     );
     booked(
         "13: new lead, with a key",
         &book(&world, Some("k"), &new_lead(&day(1, 2))).await,
-        (2, 3, 7.0, 30.0),
+        (2, 7, 10.0, 32.0),
     );
     booked(
         "13: the same again",
         &book(&world, Some("k"), &new_lead(&day(1, 2))).await,
-        (2, 4, 9.0, 0.0),
+        (2, 8, 12.0, 0.0),
     );
     booked(
         "13: known lead",
         &book(&world, None, &known_lead(&day(2, 0))).await,
-        (2, 3, 6.0, 16.0),
+        (2, 7, 9.0, 18.0),
     );
     let mut about = known_lead(&day(2, 1));
     about["opportunityId"] = json!(1);
     booked(
         "13: known lead, opportunity",
         &book(&world, None, &about).await,
-        (2, 3, 7.0, 16.0),
+        (2, 7, 10.0, 18.0),
     );
     booked(
         "13: known lead, with a key",
         &book(&world, Some("l"), &known_lead(&day(2, 2))).await,
-        (2, 3, 7.0, 18.0),
+        (2, 7, 10.0, 20.0),
     );
     let renamed = calendar(&json!({ "keyName": "nova" }));
     add_calendars(&world.operator(ACME), [renamed]).await;
@@ -106,31 +106,31 @@ async fn booking_costs() {
     booked(
         "13: known lead, first time in a process",
         &book(&world, None, &first).await,
-        (3, 4, 6.0, 16.0),
+        (3, 7, 9.0, 18.0),
     );
 }
 
 /// A meeting that moves: its record, two entries, its lead's activity and stale marker, and the old and new
-/// days and months.
+/// days and months, of calendar and user.
 #[tokio::test]
 async fn moving_costs() {
     let world = office().await;
     let mut data = booked(
         "13: arranged",
         &book(&world, None, &new_lead(&day(0, 0))).await,
-        (3, 4, 6.0, 30.0),
+        (3, 7, 9.0, 32.0),
     );
     for (what, key, to, expected) in [
-        ("13: moved within its day", None, day(0, 1), (2, 3, 6.0, 12.0)),
+        ("13: moved within its day", None, day(0, 1), (2, 7, 8.0, 14.0)),
         (
             "13: moved within its day, with a key",
             Some("k"),
             day(0, 2),
-            (2, 3, 7.0, 14.0),
+            (2, 7, 9.0, 16.0),
         ),
-        ("13: moved to another day", None, day(1, 0), (2, 3, 6.0, 16.0)),
-        ("13: moved to another month", None, day(14, 0), (2, 3, 6.0, 18.0)),
-        ("13: moved to where it is", None, day(14, 0), (2, 3, 6.0, 8.0)),
+        ("13: moved to another day", None, day(1, 0), (2, 7, 8.0, 20.0)),
+        ("13: moved to another month", None, day(14, 0), (2, 7, 8.0, 22.0)),
+        ("13: moved to where it is", None, day(14, 0), (2, 7, 8.0, 12.0)),
     ] {
         data = booked(what, &book(&world, key, &moving(&data, &to)).await, expected);
     }
@@ -144,26 +144,26 @@ async fn rejected_bookings_cost_only_reads() {
     let data = booked(
         "13: arranged",
         &book(&world, None, &new_lead(FREE[0])).await,
-        (3, 4, 6.0, 30.0),
+        (3, 7, 9.0, 32.0),
     );
     let other = booked(
         "13: arranged, too",
         &book(&world, None, &new_lead(FREE[1])).await,
-        (2, 3, 6.0, 28.0),
+        (2, 7, 9.0, 30.0),
     );
     for (what, key, body, expected) in [
-        ("13: taken", None, new_lead(FREE[0]), (1, 2, 6.0, 0.0)),
+        ("13: taken", None, new_lead(FREE[0]), (1, 6, 9.0, 0.0)),
         (
             "13: taken, with a key",
             Some("k"),
             new_lead(FREE[0]),
-            (2, 3, 9.0, 0.0),
+            (2, 10, 15.0, 0.0),
         ),
         (
             "13: taken, to move to",
             None,
             moving(&data, other["date"].as_str().expect("a time")),
-            (2, 3, 8.0, 0.0),
+            (2, 10, 13.0, 0.0),
         ),
     ] {
         let answer = book(&world, key, &body).await;
@@ -174,8 +174,8 @@ async fn rejected_bookings_cost_only_reads() {
     nowhere["keyName"] = "nobody".into();
     let answer = book(&world, None, &nowhere).await;
     answer.is(400, &cl006());
-    costs("13: CL006", &answer, (1, 2, 5.0, 0.0));
+    costs("13: CL006", &answer, (1, 2, 2.0, 0.0));
     let answer = book(&world, None, &json!({})).await;
     assert_eq!(answer.status, 400);
-    costs("13: refused body", &answer, (1, 1, 1.0, 0.0));
+    costs("13: refused body", &answer, (0, 0, 0.0, 0.0));
 }

@@ -178,23 +178,23 @@ async fn free_time_costs() {
     costs(
         "slots: quiet, first time",
         &ask(&world, uri).await,
-        (2, 3, 3.0, 0.0),
+        (2, 5, 6.0, 0.0),
     );
-    costs("slots: quiet", &ask(&world, uri).await, (1, 3, 3.0, 0.0));
+    costs("slots: quiet", &ask(&world, uri).await, (1, 5, 6.0, 0.0));
     add_meetings(&world.operator(ACME), crowd(4, 62, 0)).await;
     costs(
         "slots: 4 meetings a day",
         &ask(&world, uri).await,
-        (2, 4, 5.0, 0.0),
+        (2, 7, 11.0, 0.0),
     );
     add_meetings(&world.operator(ACME), crowd(20, 62, 0)).await;
     costs(
         "slots: 20 meetings a day",
         &ask(&world, uri).await,
-        (2, 4, 12.0, 0.0),
+        (2, 7, 26.0, 0.0),
     );
     let day = format!("{uri}&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z");
-    costs("slots: one day", &ask(&world, &day).await, (1, 3, 3.0, 0.0));
+    costs("slots: one day", &ask(&world, &day).await, (1, 5, 6.0, 0.0));
     let none = world
         .get("/calendarmeeting/slots?i=acme&keyName=nobody")
         .send()

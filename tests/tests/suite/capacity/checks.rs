@@ -112,8 +112,9 @@ async fn check_costs() {
                 401,
                 0.0,
             ),
-            ("a booking beyond the limit", book(&elsewhere), 429, 0.0),
-            ("free times beyond the limit", elsewhere.get(slots), 429, 0.0),
+            // The directory, the link and its user.
+            ("a booking beyond the limit", book(&elsewhere), 429, 2.0),
+            ("free times beyond the limit", elsewhere.get(slots), 429, 2.0),
         ] {
             let answer = request.send().await;
             assert_eq!(answer.status, status, "{what}: {}", answer.body);

@@ -53,12 +53,12 @@ fn two() -> [Value; 2] {
         json!({
             "id": 1, "calendarId": 5, "date": "2026-11-23T09:00:00.000Z", "endDate": "2026-11-23T09:30:00.000Z",
             "leadId": 1001, "opportunityId": null, "userId": 7, "status": "scheduled", "formData": {},
-            "properties": {}, "createDate": created, "updateDate": created,
+            "properties": {}, "moves": 0, "createDate": created, "updateDate": created,
         }),
         json!({
             "id": 2, "calendarId": 5, "date": "2026-11-24T09:00:00.000Z", "endDate": "2026-11-24T09:30:00.000Z",
             "leadId": null, "opportunityId": null, "userId": 8, "status": "canceled", "formData": null,
-            "properties": { "z": [1], "a": null }, "createDate": created, "updateDate": created,
+            "properties": { "z": [1], "a": null }, "moves": 20, "createDate": created, "updateDate": created,
         }),
     ]
 }
@@ -92,6 +92,7 @@ async fn meetings_have_every_field() {
         "status",
         "formData",
         "properties",
+        "moves",
         "createDate",
         "updateDate",
     ];

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use shared::credential::CredentialKind;
-use tests::bookings::{FREE, open_calendars};
+use shared::people::User;
+use tests::bookings::{FREE, add_calendars, booking, calendar, open_calendars};
+use tests::people::{add_users, user};
 use tests::world::at;
 use tests::{ACME, World};
 
@@ -91,8 +93,8 @@ async fn keys_with_their_own_limit_are_counted_separately() {
     assert_eq!(said(&keyed(&world, &own).send().await), beyond(3, 60));
 }
 
-/// Public requests are counted by route, including malformed ones, independently of the keys' limit. Only
-/// responses for existing targets have the headers.
+/// Public requests are counted by route, independently of the keys' limit. On 13 and slots only those to an active link
+/// count and have the headers, unless an unknown instance gives the same refusal.
 #[tokio::test]
 async fn public_requests_are_counted_by_route() {
     let world = world("public_requests_per_minute", 2).await;
@@ -102,14 +104,25 @@ async fn public_requests_are_counted_by_route() {
     set(&world, "requests_per_minute", &json!(1)).await;
     let slots = |link| world.get(&format!("/calendarmeeting/slots?i=acme{link}"));
     let malformed = || world.call("POST", "/calendarmeeting?i=acme").bytes("{");
+    let booked = |link: &str, properties: Value| {
+        let body = booking(FREE[0], &json!({ "keyName": link, "properties": properties }));
+        world.call("POST", "/calendarmeeting?i=acme").json(&body)
+    };
+    let proof = || json!({ "cancelMeetingId": 1, "rescheduleKey": "x" });
     for (request, expected) in [
         (slots("&keyName=demo"), within(200, 2, 1, 60)),
         (slots("&keyName=nowhere"), unlimited(400)),
+        (slots("&keyName=demo&meetingId=1"), unlimited(400)),
         (slots("&keyName=demo"), beyond(2, 60)),
-        (slots(""), beyond(2, 60)),
+        (slots(""), unlimited(400)),
         (malformed(), unlimited(400)),
+        (booked("demo", json!({})), within(200, 2, 1, 60)),
+        (booked("nowhere", json!({})), unlimited(400)),
+        (booked("nowhere", proof()), unlimited(400)),
+        (booked("demo", proof()), unlimited(400)),
         (malformed(), unlimited(400)),
-        (malformed(), beyond(2, 60)),
+        (booked("demo", json!({})), beyond(2, 60)),
+        (booked("demo", proof()), beyond(2, 60)),
         (public(&world), within(400, 2, 1, 60)),
         (public(&world), within(400, 2, 0, 60)),
         (public(&world), beyond(2, 60)),
@@ -142,19 +155,46 @@ async fn calls_with_the_secret_have_their_own_limit() {
     }
 }
 
-/// C-1: for an unknown link and for a malformed booking, an existing instance responds byte for byte like an
-/// unknown one, with or without a limit.
+/// C-1: for a link that is not active, a wrong key of it and a malformed booking, an existing instance responds byte for
+/// byte like an unknown one, however often.
 #[tokio::test]
 async fn limits_do_not_reveal_instances() {
-    let world = world("public_requests_per_minute", 100).await;
-    let body = json!({ "keyName": "nowhere", "date": FREE[0], "leadId": 1001 }).to_string();
-    for (method, path, body) in [
+    let world = world("public_requests_per_minute", 2).await;
+    open_calendars(&world.operator(ACME)).await;
+    let inactive = User {
+        active: false,
+        ..User::new(user(12), "Fábio")
+    };
+    add_users(&world.operator(ACME), &[inactive]).await;
+    let absent = json!({ "id": 8, "keyName": "absent", "publicId": "pub_8", "userId": 12 });
+    add_calendars(&world.operator(ACME), [calendar(&absent)]).await;
+    let body = |link: &str, properties: Value| {
+        json!({ "keyName": link, "date": FREE[0], "leadId": 1001, "properties": properties }).to_string()
+    };
+    let new = ["nowhere", "closed", "absent"].map(|link| body(link, json!({})));
+    let proof = json!({ "rescheduleMeetingId": 1, "rescheduleKey": "x" });
+    let changes = ["nowhere", "closed", "absent"].map(|link| body(link, proof.clone()));
+    let booked = new
+        .into_iter()
+        .chain(changes)
+        .map(|body| ("POST", "/calendarmeeting?", body));
+    let others = [
         ("GET", "/calendarmeeting/slots?keyName=nowhere", ""),
+        ("GET", "/calendarmeeting/slots?keyName=closed", ""),
+        ("GET", "/calendarmeeting/slots?keyName=absent", ""),
+        (
+            "GET",
+            "/calendarmeeting/slots?keyName=absent&meetingId=1&rescheduleKey=x",
+            "",
+        ),
         ("GET", "/calendarmeeting/slots?keyName=no%20link", ""),
         ("GET", "/calendarmeeting/slots?", ""),
-        ("POST", "/calendarmeeting?", body.as_str()),
         ("POST", "/calendarmeeting?", "{"),
-    ] {
+    ];
+    // Each three times, so beyond the limit.
+    let others = others.map(|(method, path, body)| (method, path, body.to_owned()));
+    let all: Vec<_> = others.into_iter().chain(booked).collect();
+    for (method, path, body) in all.iter().cycle().take(3 * all.len()) {
         let ask = async |i: &str| {
             let call = world.call(method, &format!("{path}&i={i}"));
             call.bytes(body.to_owned()).send_raw().await

@@ -86,9 +86,13 @@ async fn an_import_moves_a_meeting_to_another_calendar() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     made(&book(&world, &booking(FREE[0], &json!({}))).await);
-    add_meetings(&operator, [meeting(&json!({ "calendarId": 7, "leadId": 1013 }))]).await;
+    add_meetings(
+        &operator,
+        [meeting(&json!({ "calendarId": 7, "leadId": 1013, "userId": 9 }))],
+    )
+    .await;
     let created = "2026-11-01T12:00:00.000Z";
-    let expected = json!({ "calendarId": 7, "createDate": created, "updateDate": created });
+    let expected = json!({ "calendarId": 7, "userId": 9, "createDate": created, "updateDate": created });
     assert_eq!(meetings(&world, &admin, 7).await, json!([shown(&expected)]));
     assert_eq!(meetings(&world, &admin, 5).await, json!([]));
     assert_eq!(next_meetings(&world, &admin).await, json!([null, null, FREE[0]]));

@@ -1,6 +1,7 @@
 //! `POST /calendarmeeting`: endpoint 13.
 
 mod accepted;
+mod cancel;
 mod form;
 mod grid;
 mod hostile;
@@ -10,6 +11,7 @@ mod lists;
 mod opportunities;
 mod refusals;
 mod reschedule;
+mod shared_time;
 mod unknown;
 
 use serde_json::{Value, json};

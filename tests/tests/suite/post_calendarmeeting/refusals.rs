@@ -126,7 +126,7 @@ async fn the_instance_is_checked_before_the_body() {
     }
 }
 
-/// C-53: body, CL006, CL008, `opportunityId`, reschedule key, slot: the first error is returned.
+/// C-53: body; with a reschedule id its key; else CL006, CL008, `opportunityId`, slot: the first error is returned.
 #[tokio::test]
 async fn errors_are_checked_in_order() {
     let world = world().await;
@@ -142,6 +142,11 @@ async fn errors_are_checked_in_order() {
     nowhere.json(&with_x).send().await.is(400, &invalid(PROPERTIES));
     with_x["keyName"] = json!("no link");
     book(&world, &with_x).await.is(400, &invalid(PROPERTIES));
+    for link in ["nowhere", "no link", "closed", "demo"] {
+        body["keyName"] = json!(link);
+        book(&world, &body).await.is(400, &invalid("rescheduleKey"));
+    }
+    body["properties"] = json!({});
     for link in ["nowhere", "no link", "closed"] {
         body["keyName"] = json!(link);
         book(&world, &body).await.is(400, &no_calendar());
@@ -152,8 +157,6 @@ async fn errors_are_checked_in_order() {
     let details = "opportunityId: must be an opportunity of the lead, and null for a new one";
     book(&world, &body).await.is(400, &invalid(details));
     body["opportunityId"] = json!(null);
-    book(&world, &body).await.is(400, &invalid("rescheduleKey"));
-    body["properties"] = json!({});
     book(&world, &body).await.is(409, &unavailable(OFF_GRID));
     body["date"] = json!(FREE[0]);
     assert_eq!(made(&book(&world, &body).await).0["id"], 1);
@@ -218,7 +221,7 @@ async fn impossible_times_are_rejected() {
 }
 
 /// C-52: a start is taken if its time plus buffer overlaps a meeting with buffer that is not cancelled,
-/// including imported ones, over midnight, and of another duration; other calendars' meetings do not matter.
+/// including imported ones, over midnight, and of another duration; other users' meetings do not matter.
 #[tokio::test]
 async fn overlapping_meetings_are_rejected() {
     let world = world().await;
@@ -227,7 +230,7 @@ async fn overlapping_meetings_are_rejected() {
     let ended = json!({ "id": 2, "date": "2026-11-23T10:05:00Z", "endDate": "2026-11-23T10:10:00Z" });
     let gone = json!({ "id": 3, "status": "canceled", "date": FREE[3], "endDate": "2026-11-23T11:30:00Z" });
     let moment = json!({ "id": 4, "date": "2026-11-24T09:40:00Z", "endDate": "2026-11-24T09:40:00Z" });
-    let elsewhere = json!({ "id": 5, "calendarId": 7, "date": "2026-11-24T10:00:00Z", "endDate": "2026-11-24T11:00:00Z" });
+    let elsewhere = json!({ "id": 5, "calendarId": 7, "userId": 9, "date": "2026-11-24T10:00:00Z", "endDate": "2026-11-24T11:00:00Z" });
     add_meetings(
         &operator,
         [&long, &ended, &gone, &moment, &elsewhere].map(meeting),

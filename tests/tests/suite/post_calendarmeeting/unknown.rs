@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::World;
 use tests::bookings::{
     FREE, add_calendars, add_meetings, book, booking, calendar, invalid, made, meeting, no_calendar, no_lead,
-    open_calendars,
+    open_calendars, slots,
 };
 use tests::people::{add_leads, plain_lead, settle};
 use tests::world::Answer;
@@ -63,7 +63,15 @@ async fn unknown_calendars_are_indistinguishable() {
             FREE[0],
             &json!({ "properties": { "rescheduleMeetingId": 1, "rescheduleKey": "x" } }),
         ),
+        booking(
+            FREE[0],
+            &json!({ "properties": { "cancelMeetingId": 1, "rescheduleKey": "x" } }),
+        ),
     ] {
+        let expected = match body.get("properties") {
+            None => no_calendar(),
+            Some(_) => invalid("rescheduleKey"),
+        };
         let mut answers = Vec::new();
         for (instance, link) in NOWHERE {
             let mut body = body.clone();
@@ -72,7 +80,7 @@ async fn unknown_calendars_are_indistinguishable() {
                 .call("POST", &format!("/calendarmeeting?i={instance}"))
                 .json(&body);
             let answer = call.send().await;
-            answer.is(400, &no_calendar());
+            answer.is(400, &expected);
             assert!(answer.cost.write_units() <= 0.0);
             answers.push((link, told(&answer)));
         }
@@ -89,12 +97,20 @@ async fn unknown_free_times_are_indistinguishable() {
         "",
         "&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z",
         "&from=1900-01-01T00:00:00Z",
+        "&meetingId=1&rescheduleKey=x",
+        "&meetingId=x",
+        "&rescheduleKey=x",
     ] {
+        let expected = if rest.contains("Key=") || rest.contains("Id=") {
+            invalid("rescheduleKey")
+        } else {
+            no_calendar()
+        };
         let mut answers = Vec::new();
         for (instance, link) in NOWHERE {
             let uri = format!("/calendarmeeting/slots?i={instance}&keyName={link}{rest}");
             let answer = world.get(&uri).send().await;
-            answer.is(400, &no_calendar());
+            answer.is(400, &expected);
             answers.push((link, told(&answer)));
         }
         for (link, answer) in &answers {
@@ -142,6 +158,7 @@ async fn malformed_names_are_rejected_like_unknown_ones() {
 #[tokio::test]
 async fn unknown_leads_are_indistinguishable() {
     let world = world().await;
+    slots(&world, "keyName=demo").await;
     let mut answers = Vec::new();
     for lead in [json!(5001), json!(4711), json!(999_999_999_999_999_u64)] {
         let body = booking(FREE[0], &json!({ "leadId": lead, "formData": null }));
@@ -204,6 +221,7 @@ async fn responses_contain_no_lead_data() {
         "status",
         "formData",
         "properties",
+        "moves",
         "createDate",
         "updateDate",
     ];

@@ -38,7 +38,7 @@ fn absent_fields_have_their_defaults() {
     );
     assert_default::<Calendars>(
         &json!({
-            "isPublished": null, "bufferMinutes": null, "minimumNoticeMinutes": null, "dates": null,
+            "isPublished": null, "sharesTime": null, "bufferMinutes": null, "minimumNoticeMinutes": null, "dates": null,
             "horizon": null, "createDate": null, "updateDate": null,
         }),
         &json!({
@@ -55,7 +55,7 @@ fn absent_fields_of_other_kinds_have_their_defaults() {
     assert_default::<Meetings>(
         &json!({
             "leadId": null, "opportunityId": null, "userId": null, "status": null, "formData": {},
-            "properties": null, "createDate": null, "updateDate": null,
+            "properties": null, "moves": null, "createDate": null, "updateDate": null,
         }),
         &json!({
             "id": 1, "calendarId": 5, "date": "2027-03-01T12:00:00.000Z", "endDate": "2027-03-01T12:30:00.000Z",
@@ -285,7 +285,8 @@ fn values_at_their_limits_are_accepted() {
         ),
         (Kind::Calendars, json!({ "name": "é".repeat(255) })),
         (Kind::Meetings, json!({ "endDate": "2027-03-01T12:00:00Z" })),
-        (Kind::Meetings, json!({ "endDate": "2027-04-10T12:00:00Z" })),
+        (Kind::Meetings, json!({ "endDate": "2027-03-22T12:00:00Z" })),
+        (Kind::Meetings, json!({ "moves": 20 })),
         (Kind::Files, json!({ "store_path": null, "id": 7 })),
         (Kind::Files, json!({ "store_path": "é".repeat(250) })),
         (Kind::Settings, json!({ "value": null })),

@@ -19,8 +19,8 @@ fn lines_round_trip() {
     ] {
         let line = json!({
             "id": 5, "name": "Demonstração", "keyName": "V1StGXR8_Z5jdHi6B-myT", "publicId": "pub_5",
-            "isPublished": true, "userId": 7, "timezone": "America/Sao_Paulo", "durationMinutes": 30,
-            "bufferMinutes": 15, "minimumNoticeMinutes": 60,
+            "isPublished": true, "userId": 7, "sharesTime": false, "timezone": "America/Sao_Paulo",
+            "durationMinutes": 30, "bufferMinutes": 15, "minimumNoticeMinutes": 60,
             "hours": {
                 "mon": hours, "tue": hours, "wed": hours, "thu": hours, "fri": hours,
                 "sat": [["20:00", "24:00"]], "sun": [],

@@ -46,8 +46,14 @@ fn busy(meetings: &[(&str, &str)]) -> Vec<Busy> {
         .collect()
 }
 
+/// Meetings of this calendar with its buffer.
+fn buffered(calendar: &Calendar, meetings: &[Busy]) -> Vec<Busy> {
+    meetings.iter().map(|busy| calendar.with_buffer(*busy)).collect()
+}
+
 /// The starts listed in a range, formatted without seconds; requires that each is admitted too.
 fn listed(calendar: &Calendar, from: &str, until: &str, now: &str, taken: &[Busy]) -> Vec<String> {
+    let taken = &buffered(calendar, taken);
     let starts = calendar.starts(at(from)..at(until), at(now), taken);
     for start in &starts {
         assert_eq!(calendar.check_start(*start, at(now), taken), Ok(()), "{start}");

@@ -27,13 +27,13 @@ fn minutes(time: Timestamp) -> i64 {
 
 fn starts(calendar: &Calendar, asked: &Asked) -> Vec<i64> {
     let range = minute(asked.from)..minute(asked.until);
-    let starts = calendar.starts(range, minute(asked.now), &meetings(&asked.meetings));
+    let starts = calendar.starts(range, minute(asked.now), &meetings(calendar, &asked.meetings));
     starts.into_iter().map(minutes).collect()
 }
 
-fn meetings(meetings: &[(i64, i64)]) -> Vec<Busy> {
+fn meetings(calendar: &Calendar, meetings: &[(i64, i64)]) -> Vec<Busy> {
     let busy = |(start, end): &(i64, i64)| Busy::new(minute(*start), minute(*end));
-    meetings.iter().map(busy).collect()
+    buffered(calendar, &meetings.iter().map(busy).collect::<Vec<_>>())
 }
 
 /// A time of the day, often near a clock change.
@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn admitted_starts_equal_listed_starts((_, line, asked) in any_case(), odd in 1..60_i64) {
         let calendar: Calendar = serde_json::from_value(line).unwrap();
-        let (now, taken) = (minute(asked.now), meetings(&asked.meetings));
+        let (now, taken) = (minute(asked.now), meetings(&calendar, &asked.meetings));
         let range = minute(asked.from)..minute(asked.until);
         let listed = calendar.starts(range.clone(), now, &taken);
         let free = calendar.starts(range, minute(asked.from - 20 * 1440), &[]);

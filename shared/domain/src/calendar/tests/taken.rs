@@ -66,7 +66,11 @@ fn without_a_buffer_meetings_may_touch() {
         ["2026-11-21T09:00", "2026-11-21T11:00"]
     );
     assert_eq!(
-        calendar.check_start(at("2026-11-21T10:00:00Z"), at(BEFORE), &taken),
+        calendar.check_start(
+            at("2026-11-21T10:00:00Z"),
+            at(BEFORE),
+            &buffered(&calendar, &taken)
+        ),
         Err(Unavailable::Taken)
     );
     let moment = busy(&[("2026-11-21T10:00:00Z", "2026-11-21T10:00:00Z")]);

@@ -84,6 +84,8 @@ fn the_origin_of_stored_keys() {
         ("acme#lead-meeting#1001 000000000000030", meeting),
         ("acme#lead-meeting#1001 x", Origin::Meeting(None)),
         ("acme#agenda#5 2027-03-01", Origin::MeetingTotal),
+        ("acme#user-agenda#7 2027-03-01", Origin::MeetingTotal),
+        ("acme#shared-buffers buffers", Origin::CalendarTotal),
         ("acme#meeting-month#5 2027-03-01", Origin::MeetingTotal),
         ("acme#calendar 000000000000005", Origin::None),
         ("acme#meeting 000000000000030", Origin::None),

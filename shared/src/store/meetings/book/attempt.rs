@@ -4,14 +4,15 @@ mod current_items;
 
 use std::collections::BTreeMap;
 
-use super::start::{BookingPreconditions, LEAD, MEETING, checked_span, secret_item};
-use super::{Attendee, Bookable, Booked, Booking, NewMeeting};
+use super::start::{LEAD, MEETING};
+use super::{Attendee, Bookable, Booked, Booking, BookingReads, NewMeeting};
 use crate::calendar::Unavailable;
 use crate::ids::MeetingId;
 use crate::meeting::{Meeting, RescheduleSecret};
 use crate::store::key::{Counter, Key};
-use crate::store::meetings::MeetingRecord;
-use crate::store::meetings::agenda::{Agenda, day_keys};
+use crate::store::meetings::proof::secret_item;
+use crate::store::meetings::{MeetingRecord, Occupancy};
+use crate::store::sequence::Sequence;
 use crate::store::{Writer, leads};
 use table::StoreError;
 use table::item::Item;
@@ -22,11 +23,14 @@ type CurrentItems = BTreeMap<Key, Item>;
 
 /// The write: a new meeting, or a change of one.
 enum BookingPlan<'a> {
-    New(&'a NewMeeting),
+    New {
+        new: &'a NewMeeting,
+        /// The ids of the meeting and of a new lead.
+        meeting: Sequence,
+        lead: Sequence,
+    },
     Change {
         stored: Box<MeetingRecord>,
-        /// Whether the meeting is cancelled; otherwise it is moved.
-        is_cancellation: bool,
         /// Whether its lead was deleted. The new record has no lead then.
         is_lead_deleted: bool,
     },
@@ -37,69 +41,80 @@ struct Attempts<'a> {
     store: &'a Writer,
     booking: Booking<'a>,
     plan: BookingPlan<'a>,
-    agenda: Agenda,
-    preconditions: BookingPreconditions,
+    /// The times that take the requested start; `None` for a cancellation.
+    occupancy: Option<Occupancy>,
+    /// The secret of reschedule keys; `None` if the instance has none yet.
+    secret: Option<RescheduleSecret>,
     /// The secret to store if the instance has none yet.
     new_secret: RescheduleSecret,
     nonce: String,
 }
 
 impl Writer {
-    /// Books a meeting. One transaction; more after conflicts. A batch of gets of the calendar's days first, if this
-    /// process did not know its link.
+    /// Books a meeting. One transaction; more after conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed or its outcome is unknown.
-    pub async fn book(&self, found: Bookable, new: &NewMeeting) -> Result<Booked, StoreError> {
-        self.write_booking(found, BookingPlan::New(new)).await
+    pub async fn book(
+        &self,
+        bookable: Bookable,
+        reads: BookingReads,
+        new: &NewMeeting,
+    ) -> Result<Booked, StoreError> {
+        let plan = BookingPlan::New {
+            new,
+            meeting: reads.meeting_number,
+            lead: reads.lead_number,
+        };
+        self.write_booking(bookable, Some(reads.occupancy), plan).await
     }
 
     /// Moves a meeting of the calendar to another time (C-55). The costs are those of a booking.
     ///
     /// # Errors
     /// [`StoreError`] if it failed or its outcome is unknown.
-    pub async fn reschedule(&self, found: Bookable, stored: MeetingRecord) -> Result<Booked, StoreError> {
-        let plan = BookingPlan::of(stored, false);
-        self.write_booking(found, plan).await
+    pub async fn reschedule(
+        &self,
+        bookable: Bookable,
+        reads: BookingReads,
+        stored: MeetingRecord,
+    ) -> Result<Booked, StoreError> {
+        let plan = BookingPlan::of(stored);
+        self.write_booking(bookable, Some(reads.occupancy), plan).await
     }
 
-    /// Cancels a meeting of the calendar that starts at the requested time. A cancelled meeting stays unchanged. The
-    /// costs are at most those of a booking.
+    /// Cancels a meeting of the calendar that starts at the requested time. The costs are at most those of a booking.
     ///
     /// # Errors
     /// [`StoreError`] if it failed or its outcome is unknown.
-    pub async fn cancel(&self, found: Bookable, stored: MeetingRecord) -> Result<Booked, StoreError> {
-        let plan = BookingPlan::of(stored, true);
-        self.write_booking(found, plan).await
+    pub async fn cancel(&self, bookable: Bookable, stored: MeetingRecord) -> Result<Booked, StoreError> {
+        self.write_booking(bookable, None, BookingPlan::of(stored)).await
     }
 
-    /// Reads the checked days unless they were prefetched, and runs the attempts.
-    async fn write_booking(&self, found: Bookable, plan: BookingPlan<'_>) -> Result<Booked, StoreError> {
+    /// Runs the attempts.
+    async fn write_booking(
+        &self,
+        bookable: Bookable,
+        occupancy: Option<Occupancy>,
+        plan: BookingPlan<'_>,
+    ) -> Result<Booked, StoreError> {
         let Bookable {
             calendar,
-            date,
-            claim,
-            mut preconditions,
+            request,
+            proof,
             ..
-        } = found;
-        self.reader.learn_link(&calendar);
-        let agenda = if let Some(agenda) = preconditions.agenda.take() {
-            agenda
-        } else {
-            let days = day_keys(self.keys(), calendar.id, checked_span(&calendar, date));
-            Agenda::of(self.reader.table.get_many(days).await?.values())?
-        };
+        } = bookable;
         let attempts = Attempts {
             store: self,
             booking: Booking {
                 calendar: &calendar,
-                date,
+                date: request.date,
                 now: self.reader.environment.now(),
-                claim: claim.as_ref(),
+                claim: request.claim.as_ref(),
             },
             plan,
-            agenda,
-            preconditions,
+            occupancy,
+            secret: proof.secret,
             new_secret: RescheduleSecret::new(&self.reader.environment),
             nonce: self.reader.environment.token(),
         };
@@ -108,22 +123,11 @@ impl Writer {
 }
 
 impl BookingPlan<'_> {
-    fn of(stored: MeetingRecord, is_cancellation: bool) -> Self {
+    fn of(stored: MeetingRecord) -> Self {
         Self::Change {
             stored: Box::new(stored),
-            is_cancellation,
             is_lead_deleted: false,
         }
-    }
-
-    fn is_cancellation(&self) -> bool {
-        matches!(
-            self,
-            Self::Change {
-                is_cancellation: true,
-                ..
-            }
-        )
     }
 }
 
@@ -148,10 +152,10 @@ impl Attempts<'_> {
             self.reserve_contended_ids().await?;
             let (record, transaction) = self.transaction()?;
             let refused_items = match self.store.table.commit(transaction).await {
-                Ok(()) => return Ok(self.made(record.value.meeting)),
+                Ok(()) => return Ok(self.made(record.value)),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
-                    return self.find_own_write(record.meeting.id).await?.ok_or(error);
+                    return self.find_own_write(record.id).await?.ok_or(error);
                 }
             };
             let mut outcome = self.apply(&refused_items)?;
@@ -169,22 +173,22 @@ impl Attempts<'_> {
     /// be checked again.
     ///
     /// The time may be taken by this very booking: an equal request may have booked it after its claim was read (C-10),
-    /// or a concurrent request may have moved this meeting to the time. A batch of gets is no consistent snapshot, but
-    /// two equal reads of all items are. So the items are read once more, unless neither case is possible.
+    /// or a concurrent request may have moved this meeting to the time. Reads of several items are no consistent snapshot,
+    /// but two equal reads of all items are. So the items are read once more, unless neither case is possible.
     async fn confirm_unavailable(&mut self, reason: Unavailable) -> Result<Option<Booked>, StoreError> {
-        let is_new = matches!(self.plan, BookingPlan::New(_));
+        let is_new = matches!(self.plan, BookingPlan::New { .. });
         let may_be_own = self.booking.claim.is_some() || !is_new;
         if reason != Unavailable::Taken || !may_be_own {
             return Ok(Some(Booked::Unavailable(reason)));
         }
-        let before = (self.agenda.clone(), self.stored_version());
+        let before = (self.occupancy.clone(), self.stored_version());
         let outcome = self.read_again().await?;
-        let is_unchanged = before == (self.agenda.clone(), self.stored_version());
+        let is_unchanged = before == (self.occupancy.clone(), self.stored_version());
         Ok(outcome.or(is_unchanged.then_some(Booked::Unavailable(reason))))
     }
 
-    /// Reads the checked days, the claim and the changed meeting again. Returns the outcome if they determine it. One
-    /// batch of gets.
+    /// Reads the checked times, the claim and the changed meeting again. Returns the outcome if they determine it. A batch
+    /// of gets, in parallel with those of the times.
     async fn read_again(&mut self) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let Booking {
@@ -194,24 +198,27 @@ impl Attempts<'_> {
             ..
         } = self.booking;
         let meeting = match &self.plan {
-            BookingPlan::New(_) => None,
-            BookingPlan::Change { stored, .. } => Some(keys.meeting(stored.meeting.id)),
+            BookingPlan::New { .. } => None,
+            BookingPlan::Change { stored, .. } => Some(keys.meeting(stored.id)),
         };
         let claim = claim.map(|claim| claim.key(keys));
-        let days = day_keys(keys, calendar.id, checked_span(calendar, date));
-        let found = self
-            .store
-            .reader
-            .table
-            .get_many(days.chain(meeting).chain(claim))
-            .await?;
+        let reader = &self.store.reader;
+        let occupancy = async {
+            match &self.occupancy {
+                Some(_) => reader.occupancy(calendar, date, date).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let found = reader.table.get_many(meeting.into_iter().chain(claim));
+        let (occupancy, found) = tokio::try_join!(occupancy, found)?;
+        self.occupancy = occupancy;
         self.apply(&found.into_iter().collect())
     }
 
     /// The version of the meeting to change; `None` for a new one.
     fn stored_version(&self) -> Option<u64> {
         match &self.plan {
-            BookingPlan::New(_) => None,
+            BookingPlan::New { .. } => None,
             BookingPlan::Change { stored, .. } => Some(stored.version),
         }
     }
@@ -219,26 +226,25 @@ impl Attempts<'_> {
     /// Checks that the calendar allows the requested start, according to the items read so far. A cancellation is
     /// always allowed. The stored time of a moved meeting does not block its new one. The error is the reason.
     fn check_start(&self) -> Result<(), Unavailable> {
-        if self.plan.is_cancellation() {
+        let Some(occupancy) = &self.occupancy else {
             return Ok(());
-        }
+        };
         let own = match &self.plan {
-            BookingPlan::New(_) => None,
-            BookingPlan::Change { stored, .. } => stored.meeting.busy_time(),
+            BookingPlan::New { .. } => None,
+            BookingPlan::Change { stored, .. } => stored.busy_time(),
         };
         let Booking {
             calendar, date, now, ..
         } = self.booking;
-        calendar.check_start(date, now, &self.agenda.busy_times(own))
+        calendar.check_start(date, now, &occupancy.busy_times(calendar, own))
     }
 
     /// Reserves the ids that a new meeting, and a new lead, need from contended counters, unless they are reserved.
     /// Called after the time was found free, so reserved ids are rarely wasted.
     async fn reserve_contended_ids(&mut self) -> Result<(), StoreError> {
-        let BookingPlan::New(new) = &self.plan else {
+        let BookingPlan::New { new, meeting, lead } = &mut self.plan else {
             return Ok(());
         };
-        let BookingPreconditions { meeting, lead, .. } = &mut self.preconditions;
         let store = self.store;
         if !meeting.is_reserved() {
             *meeting = store.first_id(*meeting, Counter::Meeting, MEETING).await?;
@@ -261,21 +267,19 @@ impl Attempts<'_> {
             claim,
         } = self.booking;
         let (record, mut transaction) = match &self.plan {
-            BookingPlan::New(new) => self.creation(new)?,
+            BookingPlan::New { new, meeting, lead } => self.creation(new, *meeting, *lead)?,
             BookingPlan::Change {
                 stored,
                 is_lead_deleted,
-                ..
             } => self.change(stored, *is_lead_deleted)?,
         };
-        if !self.plan.is_cancellation() {
-            self.agenda
-                .require(&mut transaction, keys, calendar.id, checked_span(calendar, date));
+        if let Some(occupancy) = &self.occupancy {
+            occupancy.require(&mut transaction, keys, calendar, date);
         }
         if let Some(claim) = claim {
-            claim.put(&mut transaction, keys, record.meeting.id.get(), now);
+            claim.put(&mut transaction, keys, record.id.get(), now);
         }
-        if self.preconditions.secret.is_none() {
+        if self.secret.is_none() {
             let item = secret_item(&self.new_secret);
             transaction.put(keys.reschedule_secret(), item, Condition::Absent);
         }
@@ -283,12 +287,17 @@ impl Attempts<'_> {
     }
 
     /// The record of a new meeting, and the writes of it, its lead and the ids.
-    fn creation(&self, new: &NewMeeting) -> Result<(MeetingRecord, Transaction), StoreError> {
+    fn creation(
+        &self,
+        new: &NewMeeting,
+        meeting_number: Sequence,
+        lead_number: Sequence,
+    ) -> Result<(MeetingRecord, Transaction), StoreError> {
         let (keys, now) = (self.store.keys(), self.booking.now);
-        let id: MeetingId = self.preconditions.meeting.id()?;
+        let id: MeetingId = meeting_number.id()?;
         let lead = match &new.guest {
             Attendee::Known(lead) => *lead,
-            Attendee::New(_) => self.preconditions.lead.id()?,
+            Attendee::New(_) => lead_number.id()?,
         };
         let record = MeetingRecord::booked(self.booking.meeting(id, lead, new), &self.nonce);
         let mut transaction = self.store.put_record(&record, None)?;
@@ -302,17 +311,12 @@ impl Attempts<'_> {
                 );
             }
             Attendee::New(contact) => {
-                let number = self.preconditions.lead;
                 self.store
-                    .add_lead(&mut transaction, contact.lead(lead, now), number)?;
-                let counter = keys.counter(Counter::Lead);
-                number.take(&mut transaction, counter, LEAD);
+                    .add_lead(&mut transaction, contact.lead(lead, now), lead_number)?;
+                lead_number.take(&mut transaction, keys.counter(Counter::Lead), LEAD);
             }
         }
-        let counter = keys.counter(Counter::Meeting);
-        self.preconditions
-            .meeting
-            .take(&mut transaction, counter, MEETING);
+        meeting_number.take(&mut transaction, keys.counter(Counter::Meeting), MEETING);
         Ok((record, transaction))
     }
 
@@ -325,17 +329,16 @@ impl Attempts<'_> {
         let Booking {
             calendar, date, now, ..
         } = self.booking;
-        let mut meeting = if self.plan.is_cancellation() {
-            stored.meeting.canceled(now)
-        } else {
-            stored.meeting.moved(date, calendar, now)
+        let mut meeting = match self.occupancy {
+            Some(_) => stored.moved(date, calendar, now),
+            None => stored.canceled(now),
         };
         if is_lead_deleted {
             meeting = meeting.without_lead();
         }
         let record = stored.changed(meeting, &self.nonce);
         let mut transaction = self.store.put_record(&record, Some(stored))?;
-        if let Some(lead) = record.meeting.lead_id {
+        if let Some(lead) = record.lead_id {
             let (keys, environment) = (self.store.keys(), &self.store.reader.environment);
             leads::mark_active(&mut transaction, keys, (lead, now), environment);
         }
@@ -344,7 +347,7 @@ impl Attempts<'_> {
 
     /// The outcome of a written meeting, with its reschedule key.
     fn made(&self, meeting: Meeting) -> Booked {
-        let secret = self.preconditions.secret.as_ref().unwrap_or(&self.new_secret);
+        let secret = self.secret.as_ref().unwrap_or(&self.new_secret);
         let key = secret.key_of(meeting.id);
         Booked::Made(Box::new(meeting), key)
     }
@@ -353,6 +356,6 @@ impl Attempts<'_> {
     async fn find_own_write(&self, id: MeetingId) -> Result<Option<Booked>, StoreError> {
         let stored = self.store.reader.meeting(id).await?;
         let own = stored.filter(|record| record.nonce.as_deref() == Some(self.nonce.as_str()));
-        Ok(own.map(|record| self.made(record.value.meeting)))
+        Ok(own.map(|record| self.made(record.value)))
     }
 }

@@ -100,6 +100,7 @@ async fn a_meeting_of_a_deleted_lead_moves_without_personal_data() {
         ("leadId", Value::Null),
         ("formData", Value::Null),
         ("status", json!("rescheduled")),
+        ("moves", json!(1)),
     ] {
         expected[name] = value;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tests::ACME;
-use tests::bookings::{add_calendars, booking, calendar};
+use tests::bookings::{FREE, add_calendars, booking, calendar};
 
 use super::{Sent, Tally, WEATHERS, crowded, settle};
 
@@ -10,10 +10,25 @@ const CALLERS: usize = 100;
 
 /// A hundred callers want starts that exclude each other, and one gets one.
 async fn one_of(what: &str, changes: &Value, starts: &[&str]) {
+    one_of_links(what, changes, starts, &["demo"]).await;
+}
+
+/// The same on several calendars of one user, which differ in their names only.
+async fn one_of_links(what: &str, changes: &Value, starts: &[&str], links: &[&str]) {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
-        add_calendars(&world.operator(ACME), [calendar(changes)]).await;
-        let request = |at: usize| Sent::from(booking(starts[at % starts.len()], &json!({})));
+        let named = |(at, link): (usize, &&str)| {
+            let mut line = changes.clone();
+            (line["id"], line["keyName"]) = (json!(5 + 10 * at), json!(link));
+            line["publicId"] = json!(format!("pub_{link}"));
+            calendar(&line)
+        };
+        let calendars: Vec<_> = links.iter().enumerate().map(named).collect();
+        add_calendars(&world.operator(ACME), calendars).await;
+        let request = |at: usize| {
+            let link = links[at / starts.len() % links.len()];
+            Sent::from(booking(starts[at % starts.len()], &json!({ "keyName": link })))
+        };
         let tally = Tally::of(&world, (0..CALLERS).map(request)).await;
         tally.print(what, weather);
         let there = settle(&world, &tally).await;
@@ -39,6 +54,18 @@ async fn overlapping_openings_exclude_each_other() {
     // The first opening lasts until the second 01:30, the second one begins at the first 01:30.
     let starts = ["2027-10-31T00:10:00.000Z", "2027-10-31T00:30:00.000Z"];
     one_of("100 for openings that overlap", &back, &starts).await;
+}
+
+/// One user is in one place (C-52), whatever the calendar.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calendars_of_a_user_exclude_each_other() {
+    one_of_links(
+        "100 for one time of 3 calendars",
+        &json!({}),
+        &FREE[..1],
+        &["demo", "second", "third"],
+    )
+    .await;
 }
 
 /// Meetings over midnight (UTC), and one of which only the buffer extends into the next day.

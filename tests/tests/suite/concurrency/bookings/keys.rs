@@ -89,8 +89,8 @@ async fn an_equal_request_written_between_the_reads_is_replayed() {
             async move { assert_eq!(request.send(&twin).await.status, 200) }
         }
     };
-    // The batch reads the calendar, the first get its occupied times.
-    let world = world.with_faults(before("GetItem", 1, action));
+    // The claim is read first, then the times of the calendar.
+    let world = world.with_faults(before("Query", 1, action));
     let answer = request.send(&world).await;
     assert_eq!(
         (answer.status.as_u16(), is_replayed(&answer)),

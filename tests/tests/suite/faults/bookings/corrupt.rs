@@ -124,10 +124,10 @@ async fn invalid_items_fail_requests_that_need_them() {
     ];
     let day = [
         json!({ "v": text("1") }),
-        json!({ "n.1_x": { "N": "1" } }),
-        json!({ "n.1": { "N": "1" } }),
-        json!({ "n.1_2": text("1") }),
-        json!({ "n.1_2": { "N": "-1" } }),
+        json!({ "n.1_x_5": { "N": "1" } }),
+        json!({ "n.1_2": { "N": "1" } }),
+        json!({ "n.1_2_5": text("1") }),
+        json!({ "n.1_2_5": { "N": "-1" } }),
     ];
     let id = "000000000000001";
     let claim = office
@@ -167,6 +167,21 @@ async fn invalid_items_fail_requests_that_need_them() {
             ("acme#agenda#5", "2026-11-23"),
             &day,
             &[Ask::Book, Ask::Opportunity, Ask::Move, Ask::Slots, Ask::Calendars],
+        ),
+        (
+            ("acme#user-agenda#7", "2026-11-23"),
+            &day,
+            &[Ask::Book, Ask::Opportunity, Ask::Move, Ask::Slots],
+        ),
+        (
+            ("acme#shared-buffers", "buffers"),
+            &[json!({ "n.5": text("1") }), json!({ "n.x": { "N": "1" } })],
+            &[Ask::Book, Ask::Opportunity, Ask::Move, Ask::Slots],
+        ),
+        (
+            ("acme#user", "000000000000007"),
+            &[json!({ "active": text("x") })],
+            &[Ask::Book, Ask::Opportunity, Ask::Move, Ask::Slots],
         ),
         (
             ("acme#opportunity", id),

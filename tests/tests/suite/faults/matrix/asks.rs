@@ -195,7 +195,10 @@ fn bookings(cast: &Cast) -> Vec<Ask> {
         book("moved", &moving(&cast.booked, FREE[2]))
             .again(Again::Replayed)
             .sparing_items(&[LEAD]),
-        book("moved, no key", &moving(&cast.booked, FREE[2])).sparing_items(&[LEAD]),
+        // Each move counts.
+        book("moved, no key", &moving(&cast.booked, FREE[2]))
+            .again(Again::Another)
+            .sparing_items(&[LEAD]),
         book("cancelled", &canceling(&cast.booked))
             .again(Again::Replayed)
             .sparing_items(&[LEAD]),

@@ -134,7 +134,8 @@ fn restricted_opportunities() -> impl Iterator<Item = Value> {
     })
 }
 
-/// One without horizon and notice, one of another zone with both, and one not published.
+/// One without horizon and notice; one of another zone with both, of the same user; one not published; and one of that user that
+/// shares no time.
 fn calendars() -> impl Iterator<Item = Value> {
     let calendar = |id: u64, name: &str, changes: Value| {
         let mut line = json!({ "kind": "calendar", "id": id, "name": name, "publicId": format!("pub_{id}"),
@@ -162,7 +163,7 @@ fn calendars() -> impl Iterator<Item = Value> {
         calendar(
             6,
             "Visita",
-            json!({ "keyName": "visita", "userId": 8, "timezone": "America/Sao_Paulo", "durationMinutes": 45,
+            json!({ "keyName": "visita", "timezone": "America/Sao_Paulo", "durationMinutes": 45,
                 "bufferMinutes": 0, "minimumNoticeMinutes": 120, "horizon": { "type": "days", "days": 6 },
                 "hours": { "mon": halves, "wed": mornings, "sat": halves } }),
         ),
@@ -170,6 +171,12 @@ fn calendars() -> impl Iterator<Item = Value> {
             7,
             "Fechada",
             json!({ "keyName": "fechada", "isPublished": false, "hours": { "mon": mornings } }),
+        ),
+        calendar(
+            8,
+            "Sala",
+            json!({ "keyName": "sala", "sharesTime": false, "bufferMinutes": 0,
+                "hours": { "mon": mornings, "tue": mornings } }),
         ),
         // Off the grid, so it takes two starts, one by the buffer alone; and one that takes none.
         meeting(

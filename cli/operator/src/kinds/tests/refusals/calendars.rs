@@ -45,7 +45,9 @@ fn meetings() {
 { "formData": { "a": "<x*8000>" }, "properties": { "b": "<y*8400>" } } | formData: must have at most 16 KB together with properties
 { "rescheduleKeys": "a" } | rescheduleKeys: unknown field
 { "endDate": "2027-03-01T11:59:59.999Z" } | endDate: must not be before date
-{ "endDate": "2027-04-10T12:00:00.001Z" } | endDate: must be at most 40 days after date, because a meeting is written to each of its days
+{ "moves": 21 } | moves: must be at most 20
+{ "moves": -1 } | moves: <NUMBER>
+{ "endDate": "2027-03-22T12:00:00.001Z" } | endDate: must be at most 21 days after date, because a meeting is written to each of its days
 "#,
     );
 }

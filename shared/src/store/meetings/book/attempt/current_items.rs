@@ -1,13 +1,11 @@
 //! Outcomes and preconditions from the items that reads and failed conditions return.
 
-use super::super::start::{checked_span, secret};
-use super::super::{Attendee, Booked, Booking};
+use super::super::{Attendee, Booked};
 use super::{Attempts, BookingPlan, CurrentItems};
-use crate::meeting::{Meeting, MeetingStatus};
 use crate::store::idempotency::Claimed;
 use crate::store::key::Counter;
 use crate::store::meetings::MeetingRecord;
-use crate::store::meetings::agenda::day_keys;
+use crate::store::meetings::proof::secret;
 use table::StoreError;
 
 impl Attempts<'_> {
@@ -16,14 +14,14 @@ impl Attempts<'_> {
     pub(super) fn apply(&mut self, current: &CurrentItems) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let id = match &self.plan {
-            BookingPlan::New(_) => self.preconditions.meeting.id()?,
-            BookingPlan::Change { stored, .. } => stored.meeting.id,
+            BookingPlan::New { meeting, .. } => meeting.id()?,
+            BookingPlan::Change { stored, .. } => stored.id,
         };
         if let Some(item) = current.get(&keys.meeting(id)).filter(|item| !item.is_empty()) {
             let written = MeetingRecord::decode(item)?;
             // An earlier attempt of unknown outcome wrote it.
             if written.nonce.as_deref() == Some(self.nonce.as_str()) {
-                return Ok(Some(self.made(written.value.meeting)));
+                return Ok(Some(self.made(written.value)));
             }
             if let BookingPlan::Change { stored, .. } = &mut self.plan {
                 **stored = written;
@@ -46,30 +44,19 @@ impl Attempts<'_> {
         Ok(self.note_deleted_lead(current))
     }
 
-    /// The outcome of a change if the stored meeting determines it: it is cancelled or of another calendar, starts at
-    /// another time than the one to cancel, or was moved too often. A repeated cancellation succeeds.
+    /// The outcome of a change if the stored meeting determines it: it belongs to another calendar, was cancelled, has
+    /// begun, starts at another time than the one to cancel, or was moved too often.
     pub(super) fn outcome_of_stored(&self) -> Option<Booked> {
-        let BookingPlan::Change {
-            stored,
-            is_cancellation,
-            ..
-        } = &self.plan
-        else {
+        let BookingPlan::Change { stored, .. } = &self.plan else {
             return None;
         };
-        let Meeting {
-            status,
-            calendar_id,
-            date,
-            ..
-        } = stored.meeting;
-        let is_canceled = status == MeetingStatus::Canceled;
-        if calendar_id != self.booking.calendar.id || is_canceled && !is_cancellation {
-            Some(Booked::Canceled)
-        } else if *is_cancellation && date != self.booking.date {
+        let is_cancellation = self.occupancy.is_none();
+        if stored.calendar_id != self.booking.calendar.id {
+            Some(Booked::Elsewhere)
+        } else if let Err(closed) = stored.check_open(self.booking.now) {
+            Some(Booked::Closed(closed))
+        } else if is_cancellation && stored.date != self.booking.date {
             Some(Booked::OtherDate)
-        } else if is_canceled {
-            Some(self.made(stored.meeting.clone()))
         } else if !is_cancellation && !stored.can_move() {
             Some(Booked::MovedOut)
         } else {
@@ -80,14 +67,11 @@ impl Attempts<'_> {
     /// Updates secret, checked days and contended counters from current items.
     fn renew_preconditions(&mut self, current: &CurrentItems) -> Result<(), StoreError> {
         let keys = self.store.keys();
-        let Booking { calendar, date, .. } = self.booking;
         if let Some(item) = current.get(&keys.reschedule_secret()) {
-            self.preconditions.secret = Some(secret(item)?);
+            self.secret = Some(secret(item)?);
         }
-        for key in day_keys(keys, calendar.id, checked_span(calendar, date)) {
-            if let Some(item) = current.get(&key) {
-                self.agenda.renew(&key, item)?;
-            }
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.renew(keys, current)?;
         }
         // The next attempt reserves the ids of contended counters.
         for counter in [Counter::Meeting, Counter::Lead] {
@@ -104,16 +88,15 @@ impl Attempts<'_> {
         let keys = self.store.keys();
         let is_deleted = |lead| current.contains_key(&keys.lead(lead));
         match &mut self.plan {
-            BookingPlan::New(new) => match new.guest {
+            BookingPlan::New { new, .. } => match new.guest {
                 Attendee::Known(lead) if is_deleted(lead) => Some(Booked::LeadGone),
                 _ => None,
             },
             BookingPlan::Change {
                 stored,
                 is_lead_deleted,
-                ..
             } => {
-                *is_lead_deleted |= stored.meeting.lead_id.is_some_and(is_deleted);
+                *is_lead_deleted |= stored.lead_id.is_some_and(is_deleted);
                 None
             }
         }

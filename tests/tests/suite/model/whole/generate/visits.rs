@@ -89,7 +89,7 @@ impl Maker<'_> {
             0 => "/pcalendar?query={calendars{id,nextMeeting}}".to_owned(),
             1 => "/pcalendar".to_owned(),
             2 => {
-                let link = dice.one(&["demo", "demo", "visita", "visita", "fechada"]);
+                let link = dice.one(&["demo", "demo", "visita", "visita", "fechada", "sala"]);
                 let to = date(self.coming_day() + 9);
                 format!(
                     "/calendarmeeting/slots?keyName={link}&from={from}T00:00:00.000Z&to={to}T11:00:00.000Z"

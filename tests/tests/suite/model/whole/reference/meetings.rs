@@ -17,6 +17,14 @@ fn coded(status: u16, code: &str, msg: &str) -> Said {
     (status, json!({ "error": code, "msg": msg }))
 }
 
+fn no_calendar() -> Said {
+    coded(
+        400,
+        "CL006",
+        "the calendar does not belong to the instance or is not active",
+    )
+}
+
 /// UTC offset of a calendar's zone. None of the zones has daylight saving time.
 fn offset(calendar: &Value) -> i64 {
     match calendar["timezone"].as_str() {
@@ -52,6 +60,7 @@ impl Reference {
         let mut meeting = line.as_object().expect("a line").clone();
         meeting.shift_remove("kind");
         meeting.insert("opportunityId".to_owned(), Value::Null);
+        meeting.insert("moves".to_owned(), json!(0));
         let id = number(&meeting, "id");
         self.last_meeting = self.last_meeting.max(id);
         self.imported_meetings.insert(id);
@@ -69,10 +78,13 @@ impl Reference {
         })
     }
 
-    /// A calendar with an active link.
-    fn published(&self, link: &str) -> Option<&Value> {
-        self.calendars()
-            .find(|one| one["keyName"] == json!(link) && one["isPublished"] == json!(true))
+    fn linked(&self, link: &str) -> Option<&Value> {
+        self.calendars().find(|one| one["keyName"] == json!(link))
+    }
+
+    /// A calendar with an active link. Every user is active.
+    fn active(&self, link: &str) -> Option<&Value> {
+        self.linked(link).filter(|one| one["isPublished"] == json!(true))
     }
 
     fn meetings_on<'a>(&'a self, calendar: &'a Value) -> impl Iterator<Item = &'a Record> {
@@ -83,12 +95,16 @@ impl Reference {
 
     /// Whether a meeting with buffer overlaps another one with buffer (C-52).
     fn is_taken(&self, calendar: &Value, from: i64, but: Option<u64>) -> bool {
-        let buffer = minutes(calendar, "bufferMinutes");
-        let until = from + minutes(calendar, "durationMinutes") + buffer;
-        let mut others = self
-            .meetings_on(calendar)
-            .filter(|one| one["status"] != json!("canceled") && Some(number(one, "id")) != but);
-        others.any(|one| from < seconds(text(one, "endDate")) + buffer && seconds(text(one, "date")) < until)
+        let until = from + minutes(calendar, "durationMinutes") + minutes(calendar, "bufferMinutes");
+        let shares = |one: &Value| one["sharesTime"] != json!(false);
+        self.meetings.values().any(|one| {
+            let on = &self.calendars[&number(one, "calendarId")];
+            let concerns = on["id"] == calendar["id"]
+                || one["userId"] == calendar["userId"] && shares(on) && shares(calendar);
+            let ends = seconds(text(one, "endDate")) + minutes(on, "bufferMinutes");
+            let is_other = one["status"] != json!("canceled") && Some(number(one, "id")) != but;
+            concerns && is_other && from < ends && seconds(text(one, "date")) < until
+        })
     }
 
     fn is_too_soon(&self, calendar: &Value, from: i64) -> bool {
@@ -131,24 +147,20 @@ impl Reference {
                 return (200, json!({ "msg": "created", "data": self.meetings[&made] }));
             }
         }
-        let Some(calendar) = self.published(body["keyName"].as_str().expect("a name")).cloned() else {
-            let msg = "the calendar does not belong to the instance or is not active";
-            return coded(400, "CL006", msg);
-        };
-        let lead = body["leadId"].as_u64();
-        if lead.is_some_and(|lead| !self.leads.contains_key(&lead)) {
-            let msg = "the lead does not exist or does not belong to the instance";
-            return coded(400, "CL008", msg);
-        }
-        if let Some(named) = body["opportunityId"].as_u64() {
-            let one = self.opportunities.get(&named);
-            if lead.is_none() || one.is_none_or(|one| one["lead_id"] != json!(lead)) {
-                return invalid("opportunityId: must be an opportunity of the lead, and null for a new one");
-            }
-        }
+        let link = body["keyName"].as_str().expect("a name");
         let moved = body["properties"]["rescheduleMeetingId"].as_u64();
-        if moved.is_some_and(|id| !self.is_movable(id, &calendar, body)) {
-            return invalid("rescheduleKey");
+        if let Some(id) = moved
+            && let Some(refused) = self.refuse_change(id, link, body)
+        {
+            return refused;
+        }
+        let Some(calendar) = self.active(link).cloned() else {
+            return no_calendar();
+        };
+        if moved.is_none()
+            && let Some(refused) = self.refuse_references(body)
+        {
+            return refused;
         }
         let from = seconds(body["date"].as_str().expect("a date"));
         if let Err(msg) = self.judge_time(&calendar, from, moved) {
@@ -166,15 +178,33 @@ impl Reference {
         (200, json!({ "msg": "created", "data": meeting }))
     }
 
-    /// Whether a key is valid for a movable meeting on this calendar (C-55). Imported meetings have no known
-    /// key.
-    fn is_movable(&self, id: u64, calendar: &Value, body: &Value) -> bool {
+    /// The refusal of a lead or an opportunity.
+    fn refuse_references(&self, body: &Value) -> Option<Said> {
+        let lead = body["leadId"].as_u64();
+        if lead.is_some_and(|lead| !self.leads.contains_key(&lead)) {
+            let msg = "the lead does not exist or does not belong to the instance";
+            return Some(coded(400, "CL008", msg));
+        }
+        let one = self.opportunities.get(&body["opportunityId"].as_u64()?);
+        let is_leads = lead.is_some() && one.is_some_and(|one| one["lead_id"] == json!(lead));
+        let details = "opportunityId: must be an opportunity of the lead, and null for a new one";
+        (!is_leads).then(|| invalid(details))
+    }
+
+    /// The refusal of a move by key or state (C-53). Imported meetings have no known key.
+    fn refuse_change(&self, id: u64, link: &str, body: &Value) -> Option<Said> {
         let proof = body["properties"]["rescheduleKey"].as_str().unwrap_or_default();
-        let meeting = self
-            .meetings
-            .get(&id)
-            .filter(|one| one["calendarId"] == calendar["id"] && one["status"] != json!("canceled"));
-        meeting.is_some() && !self.imported_meetings.contains(&id) && proof == format!("$key:{id}")
+        let meeting = self.meetings.get(&id).filter(|one| {
+            let calendar = self.linked(link);
+            calendar.is_some_and(|calendar| one["calendarId"] == calendar["id"])
+        });
+        let is_proved = !self.imported_meetings.contains(&id) && proof == format!("$key:{id}");
+        match meeting.filter(|_| is_proved) {
+            None => Some(invalid("rescheduleKey")),
+            Some(one) if one["status"] == json!("canceled") => Some(invalid("canceled")),
+            Some(one) if text(one, "date") <= self.now.as_str() => Some(invalid("past")),
+            Some(_) => None,
+        }
     }
 
     fn move_meeting(&mut self, id: u64, date: &str, end: &str) -> Record {
@@ -187,6 +217,8 @@ impl Reference {
         ] {
             meeting.insert(name.to_owned(), json!(value));
         }
+        let moves = number(meeting, "moves") + 1;
+        meeting.insert("moves".to_owned(), json!(moves));
         meeting.clone()
     }
 
@@ -202,7 +234,7 @@ impl Reference {
         let meeting = json!({
             "id": self.last_meeting, "calendarId": calendar["id"], "date": date, "endDate": end, "leadId": lead,
             "opportunityId": body["opportunityId"], "userId": calendar["userId"], "status": "scheduled",
-            "createDate": self.now, "updateDate": self.now, "properties": {},
+            "createDate": self.now, "updateDate": self.now, "properties": {}, "moves": 0,
             "formData": assunto.map_or_else(|| json!({}), |assunto| json!({ "assunto": assunto })),
         });
         let meeting = meeting.as_object().expect("an object").clone();
@@ -265,9 +297,8 @@ impl Reference {
 
     /// The bookable starts in a range.
     pub fn list_slots(&self, asked: &Asked<'_>) -> Said {
-        let Some(calendar) = self.published(asked.param("keyName")) else {
-            let msg = "the calendar does not belong to the instance or is not active";
-            return coded(400, "CL006", msg);
+        let Some(calendar) = self.active(asked.param("keyName")) else {
+            return no_calendar();
         };
         let (from, to) = (seconds(asked.param("from")), seconds(asked.param("to")));
         let starts = (day(from) - 1..=day(to) + 1).flat_map(|day| grid(calendar, day));
