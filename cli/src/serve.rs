@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
 use database::{Database, DatabaseError, Sync};
+use shared::automation::NotifyHost;
 use shared::environment::Environment;
 use shared::http::{App, Origins, RouteGroup, one_host, service};
 use shared::jobs::webhook_client::WebhookClient;
@@ -49,6 +50,8 @@ pub struct Options {
     pub endpoint: Option<String>,
     /// The table's name.
     pub table: String,
+    /// Receivers of notifications that may be plain or private (C-102).
+    pub notify_hosts: Vec<NotifyHost>,
 }
 
 /// Error of starting the service.
@@ -127,7 +130,8 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     let pause = job_pause(database.is_some());
     background.spawn(refresh_copies(store.clone(), pause));
     background.spawn(refresh_reports(store.clone(), pause));
-    background.spawn(run_automations(store.clone(), pause));
+    let webhook_client = WebhookClient::system().admitting(&options.notify_hosts);
+    background.spawn(run_automations(store.clone(), webhook_client, pause));
     if let Some(database) = &database {
         background.spawn(delete_expired(environment.clone(), database.clone()));
         background.spawn(scrub(environment.clone(), database.clone()));
@@ -205,8 +209,7 @@ async fn refresh_reports(store: Store, pause: Duration) {
 
 /// Runs automations by polling, because no stream of the table triggers them here. Deliveries run concurrently and
 /// separately, so no action waits for a receiver.
-async fn run_automations(store: Store, pause: Duration) {
-    let webhook_client = WebhookClient::system();
+async fn run_automations(store: Store, webhook_client: WebhookClient, pause: Duration) {
     let deliveries = run_overlapping(pause, || {
         let (store, webhook_client) = (store.clone(), webhook_client.clone());
         async move {

@@ -107,6 +107,7 @@ impl Entry {
                 "GET",
                 "/leads"
                 | "/leads/{id}"
+                | "/leads/{id}/timeline"
                 | "/listopportunitysleadcomplete/{id}"
                 | "/sac360/lead/{id}"
                 | "/sac360/list_file_lead/{id}",

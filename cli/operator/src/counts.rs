@@ -37,11 +37,11 @@ impl Operator {
             (Kind::Meetings, vec![keys.meetings()]),
             (Kind::Tickets, vec![keys.tickets()]),
             (Kind::Files, vec![keys.files()]),
+            (Kind::Hooks, vec![keys.forms()]),
             (Kind::Calls, keys.calls()),
             (Kind::Events, vec![keys.form_events()]),
             (Kind::Reports, vec![keys.reports()]),
             (Kind::Automations, vec![keys.automations()]),
-            (Kind::Hooks, vec![keys.forms()]),
         ];
         let counted = kinds.map(async |(kind, partitions)| {
             let (mut records, mut events) = (0, 0);

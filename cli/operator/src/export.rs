@@ -75,10 +75,10 @@ pub async fn export(
     export.export_kind::<Meetings>().await?;
     export.export_kind::<Tickets>().await?;
     export.export_kind::<Files>().await?;
+    export.export_kind::<Hooks>().await?;
     export.export_kind::<Calls>().await?;
     export.export_events().await?;
     export.export_kind::<Reports>().await?;
-    export.export_kind::<Hooks>().await?;
     export.export_kind::<Automations>().await?;
     Ok(export.counts)
 }

@@ -47,7 +47,7 @@ use table::{CommitError, Condition, Transaction};
 use table::{KeyRange, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
-pub use deliveries::FailedDelivery;
+pub use deliveries::PendingDelivery;
 pub use doctor::{Diagnosis, Difference, Progress};
 pub use kinds::CallLine;
 pub use lifecycle::Erased;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use database::Sync;
 use serde_json::{Value, json};
+use shared::automation::NotifyHost;
 use shared::time::zone_version;
 
 use super::log::LogFormat;
@@ -49,6 +50,9 @@ pub struct Serve {
     /// Do not load the demo instance into an empty table
     #[arg(long)]
     empty: bool,
+    /// Receiver of notifications that may be http or have a private address, on ports 80 and 443 or on PORT; repeatable
+    #[arg(long, value_name = "HOST[:PORT]")]
+    notify_host: Vec<NotifyHost>,
     /// Form of the log [default: human on a terminal, else json]
     #[arg(long, value_name = "FORM", value_enum)]
     log: Option<LogFormat>,
@@ -81,13 +85,15 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
         empty: serve.empty,
         endpoint: global.endpoint.clone(),
         table: global.table_of_functions(),
+        notify_hosts: serve.notify_host,
     };
     let as_json = global.json;
+    let hosts: Vec<_> = options.notify_hosts.iter().map(ToString::to_string).collect();
     let say = move |ready: &Ready| {
         let text = if as_json {
-            document(ready).to_string()
+            document(ready, &hosts).to_string()
         } else {
-            text(ready)
+            text(ready, &hosts)
         };
         let mut out = io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
@@ -107,15 +113,19 @@ fn failure(error: ServeError) -> Failure {
     }
 }
 
-fn document(ready: &Ready) -> Value {
+fn document(ready: &Ready, hosts: &[String]) -> Value {
     let demo = match &ready.demo {
         Demo::Created { key, token } => json!({ "instance": "demo", "key": key, "token": token }),
         Demo::None | Demo::Known => Value::Null,
     };
-    json!({ "url": ready.url(), "demo": demo })
+    let mut document = json!({ "url": ready.url(), "demo": demo });
+    if !hosts.is_empty() {
+        document["notifyHosts"] = json!(hosts);
+    }
+    document
 }
 
-fn text(ready: &Ready) -> String {
+fn text(ready: &Ready, hosts: &[String]) -> String {
     let mut text = String::new();
     let url = ready.url();
     let place = &ready.place;
@@ -146,6 +156,13 @@ fn text(ready: &Ready) -> String {
     let _ = writeln!(text, "Boards and reports are shown on {url}/panel");
     let _ = writeln!(text, "The interface is described on {url}/docs");
     let _ = writeln!(text, "Time zones are those of tzdata {}", zone_version());
+    if !hosts.is_empty() {
+        let hosts = hosts.join(", ");
+        let _ = writeln!(
+            text,
+            "Notifications of every instance may be http or private at {hosts} (--notify-host)"
+        );
+    }
     let _ = write!(text, "listening on http://{}", ready.address);
     text
 }

@@ -42,7 +42,7 @@ fn lines_with_unknown_references_are_rejected() {
         json!([{ "type": "addAccess", "departments": [99] }]),
         json!([opportunity(99, 31)]),
         json!([opportunity(3, 99)]),
-        json!([{ "type": "notify", "url": "https://192.168.0.1/", "secret": "s" }]),
+        json!([{ "type": "notify", "url": "https://169.254.0.1/", "secret": "s" }]),
     ]
     .iter()
     .zip(1..)
@@ -58,7 +58,7 @@ fn lines_with_unknown_references_are_rejected() {
             "line 3: actions[0].departments: department 99 does not exist",
             "line 4: actions[0].funnel: funnel 99 does not exist",
             "line 5: actions[0].column: column 99 is not one of funnel 3",
-            "line 6: actions[0]: must not lead to a private address",
+            "line 6: actions[0]: must not lead to a link-local address",
         ]
     );
     assert!(!triggers(&bench));
@@ -262,6 +262,20 @@ fn placeholders_name_fields_of_forms() {
         [unknown]
     );
     bench.import(&format!("{automation}{form}\n")).done();
+    let on_form = |url: &str| {
+        let notify = json!({ "type": "notify", "url": url, "secret": "s" });
+        on(2, "form", "received", &json!({ "actions": [notify] }))
+    };
+    let unknown = "line 1: actions[0].url: {form=cargo} is no field of a form";
+    let told = bench
+        .import(&on_form("https://erp.example/{form=cargo}"))
+        .document();
+    assert_eq!(refused(&told), [unknown]);
+    bench
+        .import(&on_form(
+            "https://erp.example/{form=Seu cargo}?a={form=utm_source}",
+        ))
+        .done();
     let exported = bench.export();
     let other = bench_of_funnels();
     other.import(&exported).done();
@@ -271,44 +285,26 @@ fn placeholders_name_fields_of_forms() {
     );
 }
 
-/// C-102: undelivered notifications are listed and, with `--retry`, moved back to the outbox.
+/// C-102: the import takes plain and private receivers, and states which option they need.
 #[test]
-fn failed_deliveries_are_listed_and_sent_again() {
+fn plain_and_private_receivers_need_an_option() {
     let bench = bench_of_funnels();
-    let empty = bench
-        .funil("automation deliveries --instance acme --json")
-        .done()
-        .document();
-    assert_eq!(empty, json!([]));
-    let sort = "send#lead#000000000000007#000000000000002#000000000000004#00";
-    let item = json!({ "tries": { "N": "10" }, "since": { "S": "2026-11-22T12:00:00.000Z" },
-        "at": { "S": "2026-11-21T12:00:00.000Z" }, "reason": { "S": "the receiver answered 500" } });
-    bench.put("acme#undelivered", sort, &item);
-    let expected = json!([{ "delivery": "acme-lead-7-2-4-0", "automation": 4, "action": 0, "tries": 10,
-        "since": "2026-11-22T12:00:00.000Z", "reason": "the receiver answered 500" }]);
-    let listed = bench
-        .funil("automation deliveries --instance acme --json")
-        .done()
-        .document();
-    assert_eq!(listed, expected);
-    let shown = bench.funil("automation deliveries --instance acme").done();
+    let sending = |url: &str| json!({ "type": "notify", "url": url, "secret": "s" });
+    let actions = json!([
+        sending("http://erp.local:8080/hook"),
+        sending("https://erp.example/hook"),
+        sending("https://[fd00::1]/?id={contactfield=id}"),
+    ]);
+    let report = bench.import(&automation(1, &actions, true)).done().document();
+    let needs = |at: u8, host: &str| {
+        let reason = format!("actions[{at}].url: delivered by `funil serve --notify-host {host}` alone");
+        json!({ "line": 1, "reason": reason })
+    };
+    let warnings = json!([needs(0, "erp.local:8080"), needs(2, "[fd00::1]")]);
     assert_eq!(
-        shown.out.trim_end(),
-        "acme-lead-7-2-4-0  10  2026-11-22T12:00:00.000Z  the receiver answered 500"
+        report,
+        json!({ "imported": 1, "unchanged": 0, "refused": [], "warnings": warnings })
     );
-    assert!(
-        shown.err.contains("send them again with --retry"),
-        "{}",
-        shown.err
-    );
-    let retried = bench
-        .funil("automation deliveries --instance acme --retry --json")
-        .done()
-        .document();
-    assert_eq!(retried, expected);
-    let back = bench.item("acme#trigger", sort).expect("it is in the outbox");
-    assert_eq!((&back["at"], back.get("tries")), (&item["at"], None));
-    assert_eq!(bench.partition("acme#undelivered"), Vec::<Value>::new());
-    let missing = bench.funil("automation deliveries --instance nobody");
-    assert_eq!(missing.code, 1);
+    assert_eq!(records(&bench.export(), "automation")[0]["actions"], actions);
+    bench.funil("doctor --instance acme").done();
 }

@@ -14,6 +14,7 @@ mod convert;
 mod copies;
 mod credentials;
 mod data;
+mod deliveries;
 mod doctor;
 mod documents;
 mod faults;

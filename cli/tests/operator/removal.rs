@@ -252,3 +252,27 @@ async fn a_record_that_is_linked_concurrently_is_put_back() {
         sound(&bench, id);
     }
 }
+
+/// C-81, C-104: an event and a filter refer to their form, so it must exist, and stays while they do.
+#[test]
+fn forms_are_removed_once_nothing_names_them() {
+    let bench = shop();
+    let lines = |form: u64| {
+        let event = json!({ "kind": "event", "id": 2, "lead": 1, "name": "form.received", "form": form,
+            "createDate": "2026-01-01T00:00:00Z" });
+        let automation = json!({ "kind": "automation", "id": 2, "name": "Site", "trigger": "form", "event": "received",
+            "filters": { "form": form }, "actions": [{ "type": "addPoints", "points": 5 }] });
+        format!("{event}\n{automation}\n")
+    };
+    let refused = bench.import(&lines(99)).document();
+    assert_eq!(
+        refused["refused"],
+        json!([{ "line": 1, "reason": "form: hook 99 does not exist" },
+            { "line": 2, "reason": "filters.form: hook 99 does not exist" }])
+    );
+    bench.import(&lines(1)).done();
+    assert_eq!(
+        remove(&bench, "hook 1"),
+        ["automation 2 filters.form", "event 2 form"]
+    );
+}

@@ -30,10 +30,10 @@ pub const KINDS: [&str; 20] = [
     "meeting",
     "ticket",
     "file",
+    "hook",
     "call",
     "event",
     "report",
-    "hook",
     "automation",
 ];
 

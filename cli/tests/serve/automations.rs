@@ -1,5 +1,7 @@
 //! `funil serve` runs automations by reading the outbox (C-76, C-85).
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -44,4 +46,72 @@ async fn a_call_triggers_automations() {
         tokio::time::sleep(PAUSE).await;
     }
     panic!("nothing follows");
+}
+
+/// C-102: a service sends to a plain receiver on this machine that it admits, and to no other.
+#[test]
+fn admitted_receivers_may_be_plain_and_private() {
+    let home = tempfile::tempdir().unwrap();
+    let [admitted, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
+    let host = address(&admitted);
+    Running::with_demo(home.path()).stop();
+    let running = Running::start(home.path(), &["--notify-host", &host]);
+    let line = format!("Notifications of every instance may be http or private at {host} (--notify-host)");
+    assert!(running.said.contains(&line), "{}", running.said);
+    let automation = |id: u64, url: String| {
+        json!({ "kind": "automation", "id": id, "name": "Avisar", "trigger": "leadPhoneCall", "event": "received",
+            "actions": [{ "type": "notify", "url": url, "secret": "s" }] })
+    };
+    let lines = [&admitted, &other]
+        .map(address)
+        .map(|host| format!("http://{host}/hook"));
+    let lines: Vec<_> = lines
+        .into_iter()
+        .zip(9..)
+        .map(|(url, id)| automation(id, url).to_string())
+        .collect();
+    let file = home.path().join("automations.ndjson");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let output = running.funil(&["import", "--instance", "demo", file.to_str().unwrap()]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let warning =
+        format!("line 1: warning: actions[0].url: delivered by `funil serve --notify-host {host}` alone");
+    assert!(output.status.success() && told.contains(&warning), "{told}");
+    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING",
+        "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
+    let headers = [("content-type", "application/json")];
+    let (status, body) = ask(
+        &running.url,
+        "POST",
+        "/voip/webhook?i=demo",
+        &headers,
+        &call.to_string(),
+    )
+    .unwrap();
+    assert_eq!(status, 201, "{body}");
+    let (mut stream, _) = admitted.accept().unwrap();
+    let mut head = [0; 20];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"POST /hook HTTP/1.1\r");
+    stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+    let is_left = |found: &Value| {
+        let [left] = found.as_array().unwrap().as_slice() else {
+            return false;
+        };
+        left["automation"] == 10 && left["tries"].as_u64() > Some(0)
+    };
+    for _ in 0..LOOKS {
+        let found = running.funil(&["automation", "deliveries", "--instance", "demo", "--json"]);
+        let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+        if is_left(&found) && found[0]["reason"] != "" {
+            let reason = "the address is http, and `funil serve --notify-host` does not name its host";
+            assert_eq!(found[0]["reason"], reason);
+            other.set_nonblocking(true).unwrap();
+            assert!(other.accept().is_err());
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    panic!("the refused notification does not wait");
 }

@@ -133,11 +133,16 @@ fn a_restart_keeps_everything_and_shows_no_secret() {
 #[test]
 fn options() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let empty = Running::start(home.path(), &["--empty", "--json"]);
+    let hosts = ["--notify-host", "ERP.local:8080", "--notify-host", "::1"];
+    let empty = Running::start(home.path(), &[&["--empty", "--json"], &hosts[..]].concat());
     let said: serde_json::Value = serde_json::from_str(&empty.said).unwrap();
     assert_eq!(
         (&said["demo"], said["url"].as_str()),
         (&serde_json::Value::Null, Some(empty.url.as_str()))
+    );
+    assert_eq!(
+        said["notifyHosts"],
+        serde_json::json!(["erp.local:8080", "[::1]"])
     );
     assert_eq!(empty.get("/leads?i=demo", &[]).0, 401);
     let table = dynamodb::Served::start();
@@ -198,4 +203,8 @@ fn errors_contain_advice() {
     assert_eq!(no_directory.status.code(), Some(1));
     assert!(said.contains("--data DIR"), "{said}");
     assert_eq!(funil(&["serve", "--port", "many"]).status.code(), Some(2));
+    assert_eq!(
+        funil(&["serve", "--notify-host", "*.local"]).status.code(),
+        Some(2)
+    );
 }

@@ -5,6 +5,7 @@
 //! | `GET /leads` | 1: the visible leads, in pages ([`list`]) |
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
 //! | `POST /leads` | creates a lead ([`create`]) |
+//! | `GET /leads/{id}/timeline` | the calls and the submissions of forms of a lead ([`timeline`], C-113) |
 //! | `PUT /leads/{id}`, `PUT /leads` | change a lead ([`update`]) |
 //! | `DELETE /leads/{id}` | 5: deletes a lead permanently ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
@@ -18,6 +19,7 @@ mod delete;
 mod error;
 mod get;
 mod list;
+mod timeline;
 mod update;
 mod view;
 mod wire;
@@ -40,6 +42,7 @@ pub fn group() -> RouteGroup {
             "/leads/{id}",
             routing::get(get::get).put(update::in_path).delete(delete::one),
         )
+        .route("/leads/{id}/timeline", routing::get(timeline::list))
         .route("/leadsadvanced", routing::post(advanced::list))
         .route("/lead/archive", routing::post(archive::archive))
 }

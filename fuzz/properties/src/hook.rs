@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use shared::automation::{WebhookUrl, is_public};
+use shared::automation::template::with_example_values;
+use shared::automation::{WebhookUrl, is_link_local, is_public};
 
 /// The address that a lenient parser, such as the C library's `inet_aton`, reads: one to four numbers, each decimal, octal or
 /// hexadecimal. The last number fills the remaining bytes.
@@ -35,8 +36,8 @@ fn lenient_address(host: &str) -> Option<Ipv4Addr> {
     (*last < room).then(|| u32::try_from(high + last).ok().map(Ipv4Addr::from))?
 }
 
-/// A URL is accepted only with https and a host that no parser takes for a private address; the request line
-/// contains no line break; the text round-trips.
+/// A URL is accepted only with http or https and a host that no parser takes for a link-local address or, if it needs no
+/// admission, for a private one; the request line contains no line break outside of placeholders; the text round-trips.
 ///
 /// # Panics
 /// If any of this is violated.
@@ -45,9 +46,12 @@ pub fn hook(data: &[u8]) {
     let Ok(hook) = WebhookUrl::try_from(text.to_owned()) else {
         return;
     };
-    let scheme = text.get(..8).map(str::to_ascii_lowercase);
-    assert_eq!(scheme.as_deref(), Some("https://"), "{text:?}");
-    let behind = &text[8..];
+    let (scheme, behind) = text.split_once("://").expect("a scheme");
+    let (scheme, port) = (
+        scheme.to_ascii_lowercase(),
+        if hook.is_plain() { 80 } else { 443 },
+    );
+    assert_eq!(scheme, if hook.is_plain() { "http" } else { "https" }, "{text:?}");
     let end = behind.find(['/', '?']).unwrap_or(behind.len());
     let (authority, path) = behind.split_at(end);
     let host = hook.host();
@@ -57,7 +61,9 @@ pub fn hook(data: &[u8]) {
     let written = hook.authority().to_ascii_lowercase();
     let authority = authority.to_ascii_lowercase();
     assert!(
-        authority == written || authority == format!("{written}:443") || has_zeros(&authority, hook.port()),
+        authority == written
+            || authority == format!("{written}:{port}")
+            || has_zeros(&authority, hook.port()),
         "{text:?}: {written:?}"
     );
     assert!(hook.port() > 0);
@@ -66,12 +72,17 @@ pub fn hook(data: &[u8]) {
         "{text:?}: {}",
         hook.path()
     );
+    let path = with_example_values(hook.path());
     assert!(
-        hook.path().starts_with('/') && !hook.path().contains(|c: char| c.is_control() || c == ' '),
+        path.starts_with('/') && !path.contains(|c: char| c.is_control() || c == ' '),
         "{text:?}"
     );
     let address = host.parse::<IpAddr>().ok();
-    assert!(address.is_none_or(is_public), "{text:?}");
+    assert!(!address.is_some_and(is_link_local), "{text:?}");
+    assert!(
+        hook.needs_admission() || address.is_none_or(is_public),
+        "{text:?}"
+    );
     let lenient = lenient_address(host).map(IpAddr::V4);
     assert!(
         lenient.is_none() || lenient == address,

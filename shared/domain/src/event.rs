@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::calendar::LinkName;
 use crate::call::CallStatus;
 use crate::ids::{CallId, EventId, FormId, LeadId, UserId};
 use crate::time::Timestamp;
@@ -42,6 +41,15 @@ impl TimelineEvent {
             Self::Form(event) => event.lead,
         }
     }
+
+    /// Time of the event.
+    #[must_use]
+    pub fn create_date(&self) -> Timestamp {
+        match self {
+            Self::Call(event) => event.create_date,
+            Self::Form(event) => event.create_date,
+        }
+    }
 }
 
 /// The name of a timeline event.
@@ -68,14 +76,14 @@ pub struct CallEvent {
     /// The user who made or took the call.
     pub operator: UserId,
     /// Digits of the number.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     /// Whether it was answered.
     pub status: CallStatus,
     /// Duration in seconds.
     pub duration: u64,
     /// The provider's id of the call.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// The telephony provider.
     pub service: String,
@@ -93,16 +101,6 @@ pub enum FormEventName {
     Received,
 }
 
-/// The form of a submission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FormName {
-    /// Its id.
-    pub id: FormId,
-    /// The name in its address.
-    pub name: LinkName,
-}
-
 /// A submission of a form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -114,13 +112,10 @@ pub struct FormEvent {
     /// Name of the event.
     pub name: FormEventName,
     /// The form.
-    pub form: FormName,
-    /// The values by the names of the form's fields.
+    pub form: FormId,
+    /// The values of the form's fields and of `utm_*`, by name.
     #[serde(default)]
     pub values: Map<String, Value>,
-    /// The parameters `utm_*`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub utm: Map<String, Value>,
     /// Time of the event.
     pub create_date: Timestamp,
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::calendar::LinkName;
-use crate::event::{FormEvent, FormEventName, FormName};
+use crate::event::{FormEvent, FormEventName};
 use crate::ids::{ColumnId, EventId, FormId, FunnelId, LeadId, TagId, UserId};
 use crate::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
 use crate::lead_edit::is_storable;
@@ -315,16 +315,15 @@ impl Submitted {
     /// The event of this submission on the timeline of a lead.
     #[must_use]
     pub fn event(&self, form: &Form, id: EventId, lead: LeadId, now: Timestamp) -> FormEvent {
+        let values = self.values.iter().chain(&self.utm);
         FormEvent {
             id,
             lead,
             name: FormEventName::Received,
-            form: FormName {
-                id: form.id,
-                name: form.name.clone(),
-            },
-            values: self.values.clone(),
-            utm: self.utm.clone(),
+            form: form.id,
+            values: values
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             create_date: now,
         }
     }

@@ -1,7 +1,8 @@
 //! Sends notifications to the receivers that operators configure (C-76), with `POST`, `PUT`, `PATCH` or `GET`.
 //!
-//! Connections are https, to an address that is checked after the name is resolved and not resolved again. Redirects
-//! are not followed. Neither the secret nor a receiver's response is logged. A delivery ends within 10 seconds in any
+//! Connections are https, to an address that is checked after the name is resolved and not resolved again. Plain http and
+//! private addresses need a process that admits their host (C-102); link-local ones are always refused. Redirects are not
+//! followed. Neither the secret nor a receiver's response is logged. A delivery ends within 10 seconds in any
 //! case.
 
 mod lanes;
@@ -28,7 +29,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::automation::{Headers, Method, SecretText, WebhookUrl, is_public};
+use crate::automation::{Headers, Method, NotifyHost, SecretText, WebhookUrl, is_link_local, is_public};
 use crate::text::hex;
 use crate::time::Timestamp;
 use crate::traceparent::{self, Traceparent};
@@ -122,6 +123,8 @@ impl<W: AsyncRead + AsyncWrite + Send + Unpin> Connection for W {}
 pub struct WebhookClient {
     resolver: Resolver,
     admits: fn(IpAddr) -> bool,
+    /// Receivers that may be plain or private.
+    hosts: Arc<[NotifyHost]>,
     tls: Option<Tls>,
     limits: RequestLimits,
     lanes: Lanes,
@@ -145,10 +148,18 @@ impl WebhookClient {
                 })
             }),
             admits: is_public,
+            hosts: Arc::default(),
             tls: Some(Arc::default()),
             limits: LIMITS,
             lanes: Lanes::default(),
         }
+    }
+
+    /// Admits plain and private receivers at these hosts (C-102).
+    #[must_use]
+    pub fn admitting(mut self, hosts: &[NotifyHost]) -> Self {
+        self.hosts = hosts.into();
+        self
     }
 
     /// Sends a notification. Any 2xx confirms its receipt.
@@ -194,7 +205,7 @@ impl WebhookClient {
     /// A connection to a receiver, authenticated by its certificate. The error is the reason.
     async fn connect(&self, url: &WebhookUrl) -> Result<Box<dyn Connection>, &'static str> {
         let stream = self.connect_tcp(url).await?;
-        let Some(tls) = &self.tls else {
+        let Some(tls) = self.tls.as_ref().filter(|_| !url.is_plain()) else {
             return Ok(Box::new(stream));
         };
         let name = ServerName::try_from(url.host().to_owned());
@@ -208,6 +219,10 @@ impl WebhookClient {
 
     /// Connects to the first address that accepts. If any address of the name is not permitted, none is used.
     async fn connect_tcp(&self, url: &WebhookUrl) -> Result<TcpStream, &'static str> {
+        let is_admitted = self.hosts.iter().any(|host| host.admits(url));
+        if url.is_plain() && !is_admitted {
+            return Err("the address is http, and `funil serve --notify-host` does not name its host");
+        }
         let found = match url.host().parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, url.port())],
             Err(_) => (self.resolver)(url.host().to_owned(), url.port()).await,
@@ -215,7 +230,10 @@ impl WebhookClient {
         if found.is_empty() {
             return Err("the host has no address");
         }
-        if !found.iter().all(|address| (self.admits)(address.ip())) {
+        if found.iter().any(|address| is_link_local(address.ip())) {
+            return Err("the host leads to a link-local address");
+        }
+        if !is_admitted && !found.iter().all(|address| (self.admits)(address.ip())) {
             return Err("the host leads to a private address");
         }
         for address in &found {
@@ -270,6 +288,7 @@ impl WebhookClient {
                 Box::pin(async move { found })
             }),
             admits,
+            hosts: Arc::default(),
             tls: None,
             limits: LIMITS,
             lanes: Lanes::default(),

@@ -1,27 +1,24 @@
 //! The events of forms as items. They are records, while an event of a call is derived from the call.
 
 use crate::event::{FormEvent, FormEventName};
-use crate::ids::{EventId, LeadId};
+use crate::ids::{EventId, FormId, LeadId};
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 
 const KIND: &str = "event";
-/// The attributes with parts of the event as JSON.
 const FORM: &str = "form";
+/// The attribute with the values as JSON.
 const VALUES: &str = "values";
-const UTM: &str = "utm";
 
 /// The event of a form as an item.
 #[must_use]
 pub fn encode(event: &FormEvent) -> Item {
-    let json = |value: serde_json::Value| s(value.to_string());
     Item::from([
         ("id".to_owned(), n(event.id)),
         ("lead".to_owned(), n(event.lead)),
-        (FORM.to_owned(), json(serde_json::json!(event.form))),
-        (VALUES.to_owned(), json(serde_json::json!(event.values))),
-        (UTM.to_owned(), json(serde_json::json!(event.utm))),
+        (FORM.to_owned(), n(event.form)),
+        (VALUES.to_owned(), s(serde_json::json!(event.values).to_string())),
         ("createDate".to_owned(), s(event.create_date.to_string())),
     ])
 }
@@ -38,9 +35,8 @@ pub fn decode(item: &Item) -> Result<FormEvent, StoreError> {
         id: EventId::new(number("id")?).ok_or_else(|| corrupt("it has no id"))?,
         lead: LeadId::new(number("lead")?).ok_or_else(|| corrupt("it names no lead"))?,
         name: FormEventName::Received,
-        form: item::need_json(KIND, item, FORM)?,
+        form: FormId::new(number(FORM)?).ok_or_else(|| corrupt("it names no form"))?,
         values: item::need_json(KIND, item, VALUES)?,
-        utm: item::need_json(KIND, item, UTM)?,
         create_date: date
             .and_then(|date| Timestamp::parse(date))
             .ok_or_else(|| corrupt("it has no time"))?,

@@ -84,7 +84,7 @@ impl Writer {
         let events = self.watched_events(Trigger::Form, || vec![Moment::Received]);
         let circumstances = || Circumstances {
             owner,
-            form: Some(event.form.id),
+            form: Some(event.form),
             ..Circumstances::default()
         };
         let cause = Cause::Form(event.lead, event.id);

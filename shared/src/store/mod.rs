@@ -77,6 +77,7 @@ pub use leads::details::WholeLead;
 pub use leads::form::{FormReceipt, FormReceived, PrefetchedForm};
 pub use leads::identity::{Identity, UniqueBy};
 pub use leads::list::{LeadPage, LeadRequest, LeadSearch, PrefetchedLeads};
+pub use leads::timeline::{PrefetchedTimeline, TimelinePage};
 pub use leads::update::UpdatedLead;
 pub use leads::{LeadEntry, LeadRecord, LeadState};
 pub use list_pages::{ListRequest, PrefetchedList};

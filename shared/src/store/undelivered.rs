@@ -1,5 +1,6 @@
-//! Notifications that failed and are not retried (C-102). They leave the outbox and are kept for 30 days, or until the
-//! operator puts them back. Like outbox entries, they contain ids and no personal data.
+//! Notifications that are not delivered yet: they wait in the outbox for their next attempt or, after the last one, are
+//! set aside (C-102). Those leave the outbox and are kept for 30 days, or until the operator puts them back. Like outbox
+//! entries, both contain ids and no personal data.
 
 use super::Reader;
 use super::key::{self, Cause, Key};
@@ -15,12 +16,18 @@ const KIND: &str = "undelivered notification";
 pub const AT: &str = "at";
 /// Number of tries.
 pub const TRIED: &str = "tries";
+/// Due time in Unix seconds.
+pub const DUE: &str = "due";
+/// Whether a process delivers it until it is due again: 1 or 0.
+pub const CLAIMED: &str = "claimed";
 const REASON: &str = "reason";
 const SINCE: &str = "since";
+/// Version; only notifications in the outbox have one.
+const VERSION: &str = "v";
 /// Lifetime of an item in days.
 const DAYS: u32 = 30;
 
-/// A failed notification that is not retried.
+/// A notification that is not delivered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undelivered {
     /// The event's record.
@@ -31,30 +38,36 @@ pub struct Undelivered {
     pub action: usize,
     /// Number of tries.
     pub tries: u64,
-    /// Time of the last try.
-    pub since: Timestamp,
-    /// Outcome of the last try.
+    /// Time of the last failure; `None` before the first.
+    pub since: Option<Timestamp>,
+    /// Time of the next try; `None` if it is set aside.
+    pub next: Option<Timestamp>,
+    /// Outcome of the last try; empty before the first.
     pub reason: String,
 }
 
+/// The attributes of a failure now, with its reason.
+pub fn failure(now: Timestamp, tries: u64, reason: &str) -> Item {
+    Item::from([
+        (TRIED.to_owned(), n(tries)),
+        (SINCE.to_owned(), s(now.to_string())),
+        (REASON.to_owned(), s(reason)),
+    ])
+}
+
 /// Adds the writes that move a notification out of the outbox to `transaction`, on condition that it has this version.
-/// `at` is the time of the fact, and `reason` the outcome of the last of `tries`.
+/// `at` is the time of the fact, and `failure` the attributes of the last try.
 pub fn set_aside(
     transaction: &mut Transaction,
     reader: &Reader,
     (key, version): (&Key, u64),
     (at, trace): (Timestamp, Option<&Traceparent>),
-    tries: u64,
-    reason: &str,
+    failure: Item,
 ) {
-    let now = reader.environment.now();
-    let mut item = Item::from([
-        (TRIED.to_owned(), n(tries)),
-        (SINCE.to_owned(), s(now.to_string())),
-        (REASON.to_owned(), s(reason)),
-        (AT.to_owned(), s(at.to_string())),
-        ("ttl".to_owned(), n(now.plus_days(DAYS).unix_seconds())),
-    ]);
+    let expiry = reader.environment.now().plus_days(DAYS).unix_seconds();
+    let mut item = failure;
+    item.insert(AT.to_owned(), s(at.to_string()));
+    item.insert("ttl".to_owned(), n(expiry));
     item.extend(traceparent::attribute(trace));
     transaction.delete(key.clone(), Condition::Version(version));
     transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
@@ -68,10 +81,15 @@ pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Timestamp, St
 }
 
 impl Reader {
-    /// The items of all failed notifications that are not retried. One query per MB.
+    /// The items of all notifications in the outbox, then of all that are set aside. One query of each per MB.
     pub async fn undelivered(&self) -> Result<Vec<Item>, StoreError> {
-        let span = KeyRange::whole(self.keys().undelivered());
-        self.table.query_all(span).await
+        let keys = self.keys();
+        let (mut waiting, aside) = tokio::try_join!(
+            self.table.query_all(key::outbox_notifications(keys)),
+            self.table.query_all(KeyRange::whole(keys.undelivered()))
+        )?;
+        waiting.extend(aside);
+        Ok(waiting)
     }
 }
 
@@ -82,25 +100,52 @@ impl Undelivered {
         let (cause, automation, action) =
             named.ok_or_else(|| item::corrupt(KIND, "its key names no action"))?;
         let reason = item.get(REASON).and_then(|reason| reason.as_s().ok());
+        let since = item.contains_key(SINCE).then(|| time(KIND, item, SINCE));
+        let next = item.contains_key(VERSION).then(|| next_try(item));
         Ok(Self {
             cause,
             automation,
             action,
             tries: item::number(KIND, item, TRIED)?,
-            since: time(KIND, item, SINCE)?,
+            since: since.transpose()?,
+            next: next.transpose()?,
             reason: reason.cloned().unwrap_or_default(),
         })
     }
 }
 
-/// The writes that put a notification back into the outbox, with no tries yet.
-pub fn back(reader: &Reader, aside: &Item) -> Result<Transaction, StoreError> {
-    let key = key_of(aside)?;
-    let mut item = item::part(aside, AT);
-    item.extend(item::part(aside, TRACE));
-    item.insert("v".to_owned(), n(1));
+/// The time of the next try of a notification in the outbox: that of the fact before the first.
+fn next_try(item: &Item) -> Result<Timestamp, StoreError> {
+    let due = item::number(KIND, item, DUE)?;
+    let due = i64::try_from(due).ok().filter(|due| *due > 0);
+    let due = due.and_then(|due| Timestamp::from_unix_millis(due.checked_mul(1000)?));
+    due.map_or_else(|| time(KIND, item, AT), Ok)
+}
+
+/// The writes that schedule a notification for now, with no tries yet; `None` if a process delivers it now, in Unix
+/// seconds.
+pub fn again(reader: &Reader, stored: &Item, now: u64) -> Result<Option<Transaction>, StoreError> {
+    let key = key_of(stored)?;
+    let number = |name| item::number(KIND, stored, name);
+    if number(CLAIMED)? > 0 && number(DUE)? > now {
+        return Ok(None);
+    }
+    let mut item = item::part(stored, AT);
+    item.extend(item::part(stored, TRACE));
+    item.insert(VERSION.to_owned(), n(number(VERSION)? + 1));
     let mut transaction = Transaction::default();
-    transaction.delete(key.clone(), as_read(aside));
-    transaction.put(reader.keys().outbox_of(&key), item, Condition::Absent);
+    if stored.contains_key(VERSION) {
+        transaction.put(key, item, as_read(stored));
+    } else {
+        transaction.put(reader.keys().outbox_of(&key), item, Condition::Absent);
+        transaction.delete(key, as_read(stored));
+    }
+    Ok(Some(transaction))
+}
+
+/// The writes that drop a notification.
+pub fn dropped(stored: &Item) -> Result<Transaction, StoreError> {
+    let mut transaction = Transaction::default();
+    transaction.delete(key_of(stored)?, as_read(stored));
     Ok(transaction)
 }

@@ -35,6 +35,7 @@ mod get_crmopportunity_id;
 mod get_departament;
 mod get_leads;
 mod get_leads_id;
+mod get_leads_id_timeline;
 mod get_listopportunitysleadcomplete_id;
 mod get_pcalendar;
 mod get_reportchart_id;

@@ -1,4 +1,4 @@
-//! Copies in records: a lead's company, an opportunity's lead, a file's ticket.
+//! Copies in records: a lead's company, an opportunity's lead, a file's ticket; and the lead of calls and of events of forms.
 
 use serde_json::json;
 
@@ -129,6 +129,32 @@ impl CopyRule for LeadOfFile {
             .map(|lead| keys.tombstone(lead))
             .collect())
     }
+}
+
+/// A call and the event of a form contain data of their lead, so the lead must exist, or its erasure be under way.
+pub struct LeadOfEvent;
+
+impl CopyRule for LeadOfEvent {
+    fn source_name(&self) -> &'static str {
+        "lead"
+    }
+
+    fn source(&self, keys: Keys<'_>, record: &Item) -> Result<Option<Key>, StoreError> {
+        Ok(lead_of_event(record)?.map(|lead| keys.lead(lead)))
+    }
+
+    fn renewed(&self, _: &Item, _: Option<&Item>) -> Result<Option<Item>, StoreError> {
+        Ok(None)
+    }
+
+    fn markers(&self, keys: Keys<'_>, record: &Item, _: Option<&Item>) -> Result<Vec<Key>, StoreError> {
+        let lead = lead_of_event(record)?;
+        Ok(lead.map(|lead| keys.tombstone(lead)).into_iter().collect())
+    }
+}
+
+fn lead_of_event(record: &Item) -> Result<Option<LeadId>, StoreError> {
+    item::number("event", record, "lead").map(LeadId::new)
 }
 
 fn lead_of(ticket: Option<&Item>) -> Result<Option<LeadId>, StoreError> {

@@ -12,6 +12,7 @@ use shared::store::unscoped::calendars;
 use shared::store::unscoped::calls;
 use shared::store::unscoped::derived::Derived;
 use shared::store::unscoped::entity::Entity as _;
+use shared::store::unscoped::events;
 use shared::store::unscoped::forms;
 use shared::store::unscoped::key::{self, Counter, Keys};
 use shared::store::unscoped::lead_list;
@@ -22,10 +23,11 @@ use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
 use table::item::{self, Item};
 use table::{Condition, Key, StoreError};
 
-/// All kinds with derived items, in the order of their checks: leads before the opportunities that copy them.
-pub const KINDS: [KindRef; 8] = [
+/// All kinds with derived items or copies, in the order of their checks: leads before the opportunities that copy them.
+pub const KINDS: [KindRef; 9] = [
     &CheckedLeads,
     &CheckedCalls,
+    &CheckedFormEvents,
     &CheckedOpportunities,
     &CheckedCalendars,
     &CheckedMeetings,
@@ -188,6 +190,37 @@ impl CheckedKind for CheckedCalls {
         let stored = calls::decode_record(record.clone())?;
         let lacks = stored.call.lead.is_some() && stored.event.is_none();
         Ok(lacks.then_some("has a lead and no event"))
+    }
+
+    fn copy_rule(&self) -> Option<RuleRef> {
+        Some(&copy_rules::LeadOfEvent)
+    }
+}
+
+struct CheckedFormEvents;
+
+impl CheckedKind for CheckedFormEvents {
+    /// The ids are of one sequence with those of calls' events.
+    fn about(&self) -> About {
+        About::new("event", "events", Some(Counter::Call))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.form_events()]
+    }
+
+    fn derived(&self, _: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        events::decode(record).map(|_| Derived::default())
+    }
+
+    /// An event has no version, so its whole content is compared.
+    fn unchanged(&self, record: &Item) -> Result<Condition, StoreError> {
+        let (has, lacks) = (record.clone(), Vec::new());
+        Ok(Condition::Exactly { has, lacks })
+    }
+
+    fn copy_rule(&self) -> Option<RuleRef> {
+        Some(&copy_rules::LeadOfEvent)
     }
 }
 

@@ -165,10 +165,10 @@ impl Import<'_> {
         if let Some(last) = self.plan.last_event() {
             self.operator.reserve_events(last).await?;
         }
+        self.import_kind::<Hooks>().await?;
         self.import_kind::<Calls>().await?;
         self.import_kind::<Events>().await?;
         self.import_kind::<Reports>().await?;
-        self.import_kind::<Hooks>().await?;
         self.import_kind::<Automations>().await?;
         for calls in self.calls_without_event.chunks(CALLS) {
             self.operator.complete_calls(calls).await?;

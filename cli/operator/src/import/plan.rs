@@ -96,6 +96,7 @@ impl ImportPlan {
                 Ok(line) => {
                     plan.add(start, line.kind);
                     tally.note_custom(line.kind, &line.custom);
+                    tally.warn(number, &line.warnings);
                     seen.note(number, &line);
                 }
                 Err(reason) => tally.refuse(number, reason),

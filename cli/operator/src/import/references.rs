@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use shared::directory::Directory;
 use shared::funnel::Funnel;
-use shared::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, GroupId, LeadId, TagId, UserId};
+use shared::ids::{ColumnId, CompanyId, DepartmentId, FormId, FunnelId, GroupId, LeadId, TagId, UserId};
 use shared::store::unscoped::key::Key;
 use table::item::Item;
 
@@ -21,7 +21,7 @@ pub struct KnownRecords {
 
 impl KnownRecords {
     /// Checks the references of some lines. Returns for each line the reason to refuse it, if a record does not exist.
-    /// Reads the companies, tags and leads; the other records are in memory.
+    /// Reads the companies, tags, leads and forms; the other records are in memory.
     pub async fn check(
         &self,
         operator: &Operator,
@@ -63,7 +63,7 @@ impl KnownRecords {
                 DepartmentId::new(id).is_some_and(|id| self.directory.departments.contains_key(&id))
             }
             Referent::Group(id) => GroupId::new(id).is_some_and(|id| self.directory.groups.contains_key(&id)),
-            Referent::Company(_) | Referent::Tag(_) | Referent::Lead(_) => {
+            Referent::Company(_) | Referent::Tag(_) | Referent::Lead(_) | Referent::Hook(_) => {
                 stored(operator, target).is_some_and(|key| found.contains_key(&key))
             }
             // `Decide::decide` checks these.
@@ -84,6 +84,7 @@ fn stored(operator: &Operator, target: Referent) -> Option<Key> {
         Referent::Company(id) => CompanyId::new(id).map(|id| keys.company(id)),
         Referent::Tag(id) => TagId::new(id).map(|id| keys.tag(id)),
         Referent::Lead(id) => LeadId::new(id).map(|id| keys.lead(id)),
+        Referent::Hook(id) => FormId::new(id).map(|id| keys.form(id)),
         _ => None,
     }
 }

@@ -23,6 +23,9 @@ pub struct ImportReport {
     /// The number of further refused lines, which are not listed.
     #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
+    /// What the operator should know of good lines, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Refused>,
     /// The custom fields of good lines, by kind and name.
     #[serde(rename = "customFields", skip_serializing_if = "Vec::is_empty")]
     pub custom: Vec<CustomFieldCount>,
@@ -51,7 +54,7 @@ pub struct CustomFieldCount {
     pub nearest: Option<&'static str>,
 }
 
-/// A refused line.
+/// A line that was refused, or that has a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
     /// Its number, from 1.
@@ -89,6 +92,14 @@ impl ImportTally {
         } else {
             self.0.unlisted += 1;
         }
+    }
+
+    /// Adds the warnings of a line.
+    pub fn warn(&mut self, line: u64, warnings: &[String]) {
+        let room = MAX_REASONS - self.0.warnings.len();
+        let reasons = warnings.iter().take(room).cloned().map(harmless);
+        let warnings = reasons.map(|reason| Refused { line, reason });
+        self.0.warnings.extend(warnings);
     }
 
     /// Counts a line's custom fields. Names beyond the first [`MAX_CUSTOM`] are not counted.

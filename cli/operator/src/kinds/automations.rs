@@ -3,7 +3,7 @@
 //! The directory contains the events for which active automations wait, so that only those are written to the outbox.
 //! Directory and automations change in one transaction, and the directory's version serialises such transactions.
 
-use shared::automation::{Action, Automation, Filters};
+use shared::automation::{Action, Automation, Filters, Notify};
 use shared::ids::{ColumnId, FunnelId};
 use shared::store::unscoped::automations::{self, FoundAutomation};
 use table::{Policy, key_of};
@@ -33,6 +33,23 @@ impl RecordKind for Automations {
         faults::names_of::<Automation>()
     }
 
+    /// The import cannot know the options of the process that delivers.
+    fn warnings(automation: &Automation) -> Vec<String> {
+        let receivers = automation
+            .actions
+            .iter()
+            .enumerate()
+            .filter_map(|(at, action)| match action {
+                Action::Notify(notify) if notify.url.needs_admission() => Some((at, notify)),
+                _ => None,
+            });
+        let warning = |(at, notify): (usize, &Box<Notify>)| {
+            let receiver = notify.url.authority();
+            format!("actions[{at}].url: delivered by `funil serve --notify-host {receiver}` alone")
+        };
+        receivers.map(warning).collect()
+    }
+
     fn identity(automation: &Automation) -> u64 {
         automation.id.get()
     }
@@ -55,6 +72,7 @@ impl RecordKind for Automations {
 
 fn add_filter_references(filters: &Filters, to: &mut References) {
     to.add("owner", Referent::User, filters.owner);
+    to.add("form", Referent::Hook, filters.form);
     to.add("funnel", Referent::Funnel, filters.funnel);
     if let (Some(funnel), Some(column)) = (filters.funnel, filters.column) {
         to.push("column", column_of(funnel, column));

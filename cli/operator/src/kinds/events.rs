@@ -53,8 +53,9 @@ impl RecordKind for Events {
     }
 
     fn references(event: &TimelineEvent, to: &mut References) {
-        if let TimelineEvent::Call(event) = event {
-            to.add("operator", Referent::User, [event.operator]);
+        match event {
+            TimelineEvent::Call(event) => to.add("operator", Referent::User, [event.operator]),
+            TimelineEvent::Form(event) => to.add("form", Referent::Hook, [event.form]),
         }
         to.add("lead", Referent::Lead, [event.lead()]);
     }

@@ -28,8 +28,8 @@ named! {
         Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
         Tags "tag", LossReasons "lossReason",
         Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
-        Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
-        Hooks "hook", Automations "automation",
+        Meetings "meeting", Tickets "ticket", Files "file", Hooks "hook", Calls "call", Events "event",
+        Reports "report", Automations "automation",
     }
 }
 
@@ -57,6 +57,11 @@ pub trait RecordKind {
     /// The names of a record's custom fields.
     fn custom(_record: &Self::Record) -> impl Iterator<Item = &str> {
         std::iter::empty()
+    }
+
+    /// What an operator should know of an accepted line, each beginning with the field.
+    fn warnings(_record: &Self::Record) -> Vec<String> {
+        Vec::new()
     }
 
     /// An id, or a digest of a name. Lines with one identity describe one record.

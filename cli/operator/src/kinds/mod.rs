@@ -77,6 +77,8 @@ pub(crate) struct CheckedLine {
     pub lead: Option<LeadId>,
     /// Names of custom fields.
     pub custom: Vec<String>,
+    /// What the operator should know of it.
+    pub warnings: Vec<String>,
 }
 
 /// Checks a line by itself. An error contains all faults of the line, for the import's report.
@@ -96,6 +98,7 @@ fn check_line_as<K: RecordKind>(fields: Fields, text: &str) -> Result<CheckedLin
         event: K::event(line.borrow()).map(|(event, _)| event),
         lead: K::lead(line.borrow()),
         custom: K::custom(line.borrow()).map(str::to_owned).collect(),
+        warnings: K::warnings(line.borrow()),
     })
 }
 

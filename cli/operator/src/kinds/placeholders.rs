@@ -71,6 +71,8 @@ impl Operator {
                 unknown.remove(&(PlaceholderSource::Opportunity, field.name));
             }
         }
+        // Every form takes these.
+        unknown.retain(|(of, field)| *of != PlaceholderSource::Form || !field.starts_with("utm_"));
         if has_any_of(&unknown, PlaceholderSource::Form) {
             for name in self.fields_of_forms().await? {
                 unknown.remove(&(PlaceholderSource::Form, name));

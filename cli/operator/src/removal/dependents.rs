@@ -107,7 +107,11 @@ impl Search<'_> {
                 self.search_kind::<Tickets>().await
             }
             Removable::Ticket => self.search_kind::<Files>().await,
-            Removable::Report | Removable::Automation | Removable::Hook | Removable::File => Ok(()),
+            Removable::Hook => {
+                self.search_kind::<Automations>().await?;
+                self.search_events().await
+            }
+            Removable::Report | Removable::Automation | Removable::File => Ok(()),
         }
     }
 
@@ -124,6 +128,10 @@ impl Search<'_> {
         self.search_kind::<Reports>().await?;
         self.search_kind::<Automations>().await?;
         self.search_kind::<Hooks>().await?;
+        self.search_events().await
+    }
+
+    async fn search_events(&mut self) -> Result<(), OperatorError> {
         let mut events = self.operator.events(None);
         while let Some(page) = events.next().await? {
             for event in &page {
@@ -174,6 +182,7 @@ impl Search<'_> {
             Referent::User(id) => is(Removable::User, id),
             Referent::Company(id) => is(Removable::Company, id),
             Referent::Tag(id) => is(Removable::Tag, id),
+            Referent::Hook(id) => is(Removable::Hook, id),
             Referent::Opportunity(id) => is(Removable::Opportunity, id),
             Referent::Calendar(id) => is(Removable::Calendar, id),
             Referent::Ticket(id) => is(Removable::Ticket, id),

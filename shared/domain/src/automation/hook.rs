@@ -1,47 +1,84 @@
-//! Receiver URLs: `https` only, to public addresses only (C-76).
+//! Receiver URLs (C-76, C-102). `https` to a public address needs nothing more; `http` and private addresses are
+//! accepted only by a process that admits their host.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
 
 use http::Uri;
+use http::uri::Authority;
 use serde::{Deserialize, Serialize};
+
+use super::address::{is_link_local, is_public};
+use super::template;
 
 /// Maximum characters of a URL.
 const MAX_URL: usize = 2000;
+const INVALID_URL: &str = "must be a URL such as https://example.com/hook";
+const LINK_LOCAL: &str = "must not lead to a link-local address";
+/// Ports of the schemes.
+const HTTPS: u16 = 443;
+const HTTP: u16 = 80;
 
-/// A receiver's URL: `https`, with a host, without user info. An IP literal must be public; the addresses
-/// that a name resolves to are checked at each delivery.
+/// A receiver's URL: `https` or `http`, with a host, without user info, with placeholders in path and query alone. An IP
+/// literal must not be link-local; the addresses that a name resolves to are checked at each delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WebhookUrl {
     /// The URL as imported.
     text: String,
-    /// In lower case. An IPv6 literal has its brackets.
-    host: String,
-    port: u16,
+    is_plain: bool,
+    receiver: HostAndPort,
     /// Path and query, at least `/`.
     path: String,
 }
+
+/// A host, in lower case, and a port. An IPv6 literal has its brackets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HostAndPort {
+    host: String,
+    /// `None` if it is not written.
+    port: Option<u16>,
+}
+
+/// A receiver that a process admits although its URL is `http` or its address is private: one name or address, with one
+/// port, or with those of both schemes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotifyHost(HostAndPort);
 
 impl WebhookUrl {
     /// The value of the `Host` header.
     #[must_use]
     pub fn authority(&self) -> String {
-        if self.port == 443 {
-            return self.host.clone();
+        let host = &self.receiver.host;
+        if self.port() == self.default_port() {
+            return host.clone();
         }
-        format!("{}:{}", self.host, self.port)
+        format!("{host}:{}", self.port())
     }
 
     /// The host name, or the IP literal without brackets.
     #[must_use]
     pub fn host(&self) -> &str {
-        self.host.trim_start_matches('[').trim_end_matches(']')
+        self.receiver.bare_host()
     }
 
     /// The port.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.receiver.port.unwrap_or(self.default_port())
+    }
+
+    /// Whether its scheme is `http`.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether it can be delivered only by a process that admits its host. A name may lead to a private address too.
+    #[must_use]
+    pub fn needs_admission(&self) -> bool {
+        self.is_plain || self.receiver.address().is_some_and(|address| !is_public(address))
     }
 
     /// Path and query, which may have placeholders.
@@ -55,6 +92,88 @@ impl WebhookUrl {
     pub fn with_path(&self, path: String) -> Self {
         Self { path, ..self.clone() }
     }
+
+    fn default_port(&self) -> u16 {
+        if self.is_plain { HTTP } else { HTTPS }
+    }
+}
+
+impl HostAndPort {
+    fn of(authority: &Authority) -> Result<Self, &'static str> {
+        let host = authority.host();
+        if host.is_empty() {
+            return Err(INVALID_URL);
+        }
+        if authority.as_str().contains('@') {
+            return Err("must not contain a user or password");
+        }
+        let port = match authority.as_str().strip_prefix(host) {
+            Some("") => None,
+            // `u16::from_str` accepts a leading `+`.
+            Some(port) if port.contains('+') => return Err(INVALID_URL),
+            _ => Some(authority.port_u16().filter(|port| *port > 0).ok_or(INVALID_URL)?),
+        };
+        let host = host.to_ascii_lowercase();
+        let found = Self { host, port };
+        match found.address() {
+            Some(address) if is_link_local(address) => Err(LINK_LOCAL),
+            None if found.host.starts_with('[') || is_ambiguous_host(&found.host) => Err(INVALID_URL),
+            _ => Ok(found),
+        }
+    }
+
+    fn bare_host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The address, if the host is an IP literal.
+    fn address(&self) -> Option<IpAddr> {
+        self.bare_host().parse().ok()
+    }
+}
+
+impl NotifyHost {
+    /// Whether it admits a receiver.
+    #[must_use]
+    pub fn admits(&self, url: &WebhookUrl) -> bool {
+        let Self(HostAndPort { host, port }) = self;
+        let is_host = match self.0.address() {
+            Some(address) => url.receiver.address() == Some(address),
+            None => *host == url.receiver.host,
+        };
+        is_host && port.map_or([HTTPS, HTTP].contains(&url.port()), |port| port == url.port())
+    }
+}
+
+impl FromStr for NotifyHost {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let rule = "must be HOST or HOST:PORT, such as erp.local:8080, without wildcards";
+        let authority = match text.parse::<Ipv6Addr>() {
+            Ok(address) => format!("[{address}]"),
+            Err(_) => text.to_owned(),
+        };
+        let is_of_host = |c: char| c.is_ascii_alphanumeric() || "-_.:[]".contains(c);
+        let authority = authority.parse::<Authority>().map_err(|_| rule)?;
+        if !authority.as_str().chars().all(is_of_host) {
+            return Err(rule);
+        }
+        let found = HostAndPort::of(&authority);
+        found
+            .map(Self)
+            .map_err(|reason| if reason == INVALID_URL { rule } else { reason })
+    }
+}
+
+impl fmt::Display for NotifyHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(HostAndPort { host, port }) = self;
+        match port {
+            Some(port) => write!(f, "{host}:{port}"),
+            None => f.write_str(host),
+        }
+    }
 }
 
 impl TryFrom<String> for WebhookUrl {
@@ -62,40 +181,28 @@ impl TryFrom<String> for WebhookUrl {
 
     /// Parses and checks a URL. The error is the violated rule.
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let invalid_url = "must be an https URL such as https://example.com/hook";
-        // Other characters would need percent-encoding, which receivers decode differently.
-        if text.len() > MAX_URL || !text.is_ascii() || text.contains('#') {
-            return Err(invalid_url);
+        let (scheme, rest) = text.split_once("://").ok_or(INVALID_URL)?;
+        let path = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(path);
+        // Names of fields may have any characters. Others would need percent-encoding, which receivers decode differently.
+        let example = format!("{scheme}://{authority}{}", template::with_example_values(path));
+        if text.len() > MAX_URL || !example.is_ascii() || example.contains('#') || authority.contains('{') {
+            return Err(INVALID_URL);
         }
-        let uri: Uri = text.parse().map_err(|_| invalid_url)?;
-        let authority = uri.authority().ok_or(invalid_url)?;
-        if uri.scheme_str() != Some("https") || authority.host().is_empty() {
-            return Err(invalid_url);
-        }
-        if authority.as_str().contains('@') {
-            return Err("must not contain a user or password");
-        }
-        let port = match authority.as_str().strip_prefix(authority.host()) {
-            Some("") => 443,
-            // `u16::from_str` accepts a leading `+`.
-            Some(port) if port.contains('+') => return Err(invalid_url),
-            _ => authority.port_u16().filter(|port| *port > 0).ok_or(invalid_url)?,
+        let uri: Uri = example.parse().map_err(|_| INVALID_URL)?;
+        let is_plain = match uri.scheme_str() {
+            Some("https") => false,
+            Some("http") => true,
+            _ => return Err(INVALID_URL),
         };
-        // `to_string` adds the slash that a query directly after the host lacks.
-        let path = uri
-            .path_and_query()
-            .map_or_else(|| "/".to_owned(), ToString::to_string);
-        let url = Self {
-            host: authority.host().to_ascii_lowercase(),
-            port,
-            path,
+        // A query may be directly after the host.
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        Ok(Self {
+            receiver: HostAndPort::of(uri.authority().ok_or(INVALID_URL)?)?,
+            is_plain,
+            path: format!("{slash}{path}"),
             text,
-        };
-        match url.host().parse::<IpAddr>() {
-            Ok(address) if !is_public(address) => Err("must not lead to a private address"),
-            Err(_) if url.host.starts_with('[') || is_ambiguous_host(url.host()) => Err(invalid_url),
-            _ => Ok(url),
-        }
+        })
     }
 }
 
@@ -110,56 +217,6 @@ impl From<WebhookUrl> for String {
 fn is_ambiguous_host(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     host.contains([':', '%']) || last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Whether an address is globally reachable: not in any block of the IANA special-purpose registries. IPv6
-/// addresses with an embedded IPv4 address are checked by that address.
-#[must_use]
-pub fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [first, second, third, _] = address.octets();
-    // This host, private networks, loopback, multicast, reserved, carrier-grade NAT, link-local,
-    // benchmarking.
-    let is_special_network = matches!(
-        (first, second),
-        (0 | 10 | 127 | 224.., _)
-            | (100, 64..=127)
-            | (169, 254)
-            | (172, 16..=31)
-            | (192, 168)
-            | (198, 18 | 19)
-    );
-    // Protocol assignments, documentation, 6to4 relays.
-    let is_special_block = matches!(
-        (first, second, third),
-        (192, 0, 0 | 2) | (192, 88, 99) | (198, 51, 100) | (203, 0, 113)
-    );
-    !is_special_network && !is_special_block
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let parts = address.segments();
-    // The embedded IPv4 address is in the two parts from `first_part` on.
-    let embeds_public_v4 = |first_part: usize| {
-        let bits = u32::from(parts[first_part]) << 16 | u32::from(parts[first_part + 1]);
-        is_public_v4(Ipv4Addr::from(bits))
-    };
-    match (parts[0], parts[1]) {
-        // NAT64, 6to4, and IPv4-mapped addresses.
-        (0x64, 0xff9b) => parts[2..6] == [0; 4] && embeds_public_v4(6),
-        (0x2002, _) => embeds_public_v4(1),
-        _ if address.to_ipv4_mapped().is_some() => embeds_public_v4(6),
-        // Protocol assignments with Teredo, and documentation.
-        (0x2001, 0..=0x1ff | 0xdb8) | (0x3fff, 0..=0xfff) => false,
-        // Only 2000::/3 is allocated to public addresses.
-        (first, _) => (0x2000..=0x3fff).contains(&first),
-    }
 }
 
 #[cfg(test)]
@@ -219,7 +276,6 @@ mod tests {
         "",
         "erp.example",
         "/hook",
-        "http://erp.example/",
         "ftp://erp.example/",
         "https://",
         "https:///a",
@@ -241,11 +297,16 @@ mod tests {
         "https://[::1/",
         "https://[fe80::1%25eth0]/",
         "https://[25%..]/",
+        "https://{op=title}.example/",
+        "{op=title}://erp.example/",
+        "https://erp.example{op=title}/",
+        "https://erp.example:{op=id}/",
+        "https://erp.example/{ção}",
     ];
 
     #[test]
-    fn only_https_urls_to_public_hosts_are_accepted() {
-        let wrong = "must be an https URL such as https://example.com/hook";
+    fn malformed_urls_and_link_local_addresses_are_refused() {
+        let wrong = "must be a URL such as https://example.com/hook";
         for text in WRONG {
             assert_eq!(hook(text), Err(wrong), "{text}");
         }
@@ -257,77 +318,82 @@ mod tests {
             assert_eq!(hook(text), Err("must not contain a user or password"), "{text}");
         }
         for text in [
-            "https://127.0.0.1/",
-            "https://10.1.2.3:8443/a",
-            "https://[::1]/",
-            "https://[::ffff:10.0.0.1]/",
-            "https://[fd00:ec2::254]/",
             "https://169.254.169.254/",
+            "http://169.254.0.1:8080/",
+            "http://[fe80::1]/",
+            "https://[::ffff:169.254.169.254]/",
+            "https://[64:ff9b::a9fe:a9fe]/",
+            "https://[2002:a9fe:a9fe::]/",
         ] {
-            assert_eq!(hook(text), Err("must not lead to a private address"), "{text}");
+            assert_eq!(hook(text), Err("must not lead to a link-local address"), "{text}");
         }
     }
 
-    const SPECIAL: &[&str] = &[
-        "0.0.0.0",
-        "0.1.2.3",
-        "10.0.0.1",
-        "100.64.0.1",
-        "100.127.255.255",
-        "127.0.0.1",
-        "127.255.255.254",
-        "169.254.169.254",
-        "172.16.0.1",
-        "172.31.255.255",
-        "192.0.0.1",
-        "192.0.2.1",
-        "192.88.99.1",
-        "192.168.1.1",
-        "198.18.0.1",
-        "198.19.255.255",
-        "198.51.100.1",
-        "203.0.113.1",
-        "224.0.0.1",
-        "240.0.0.1",
-        "255.255.255.255",
-        "::",
-        "::1",
-        "::ffff:127.0.0.1",
-        "::ffff:10.0.0.1",
-        "::127.0.0.1",
-        "64:ff9b::7f00:1",
-        "64:ff9b:1::808:808",
-        "100::1",
-        "2001::1",
-        "2001:db8::1",
-        "2002:7f00:1::",
-        "3fff::1",
-        "fc00::1",
-        "fd12::1",
-        "fe80::1",
-        "fec0::1",
-        "ff02::1",
-    ];
-    const PUBLIC: &[&str] = &[
-        "1.1.1.1",
-        "8.8.8.8",
-        "100.63.255.255",
-        "100.128.0.1",
-        "172.15.0.1",
-        "172.32.0.1",
-        "192.167.0.1",
-        "223.255.255.255",
-        "2606:4700::1",
-        "2001:4860:4860::8888",
-        "::ffff:8.8.8.8",
-        "64:ff9b::808:808",
-        "2002:808:808::",
-    ];
-
+    /// C-102: path and query may name custom fields, whose names have any characters.
     #[test]
-    fn special_addresses_are_not_public() {
-        let public = |text: &&&str| is_public(text.parse().unwrap());
-        assert_eq!(SPECIAL.iter().find(public), None);
-        assert_eq!(PUBLIC.iter().find(|text| !public(text)), None);
+    fn path_and_query_may_have_placeholders() {
+        for path in [
+            "/a?id=eq.{op=id}",
+            "/{contactfield=Situação do/da?}/x",
+            "/?{form=#}",
+        ] {
+            let read = hook(&format!("https://erp.example{path}")).unwrap();
+            assert_eq!(read.path(), path);
+        }
+    }
+
+    /// C-102: plain and private receivers need a process that admits them.
+    #[test]
+    fn exactly_the_named_receivers_are_admitted() {
+        let host = |text: &str| text.parse::<NotifyHost>();
+        for (text, needs) in [
+            ("https://erp.example/", false),
+            ("https://8.8.8.8/", false),
+            ("http://erp.example/", true),
+            ("https://127.0.0.1/", true),
+            ("https://10.1.2.3:8443/a", true),
+            ("https://[::1]/", true),
+            ("https://[::ffff:10.0.0.1]/", true),
+            ("https://[fd00:ec2::254]/", true),
+        ] {
+            assert_eq!(hook(text).unwrap().needs_admission(), needs, "{text}");
+        }
+        for (named, url, admits) in [
+            ("erp.local", "http://ERP.local/", true),
+            ("erp.local", "https://erp.local/", true),
+            ("erp.local", "http://erp.local:443/", true),
+            ("erp.local", "http://erp.local:8080/", false),
+            ("erp.local", "http://erp.local.example/", false),
+            ("erp.local", "http://a.erp.local/", false),
+            ("ERP_1:8080", "http://erp_1:8080/", true),
+            ("ERP_1:8080", "http://erp_1/", false),
+            ("127.0.0.1:9000", "http://127.0.0.1:9000/", true),
+            ("127.0.0.1:9000", "http://localhost:9000/", false),
+            ("127.0.0.1:9000", "http://127.0.0.2:9000/", false),
+            ("::1", "http://[0:0:0:0:0:0:0:1]/", true),
+            ("[::1]:9000", "https://[::1]:9000/", true),
+        ] {
+            let (named, url) = (host(named).unwrap(), hook(url).unwrap());
+            assert_eq!(named.admits(&url), admits, "{named} {url:?}");
+        }
+        let rule = "must be HOST or HOST:PORT, such as erp.local:8080, without wildcards";
+        for text in [
+            "",
+            "*",
+            "*.local",
+            "http://erp.local",
+            "erp.local/a",
+            "a b",
+            "erp:0",
+            "erp:",
+            "127.1",
+            "10.0.0.0/8",
+            "a@b",
+        ] {
+            assert_eq!(host(text), Err(rule), "{text}");
+        }
+        for text in ["169.254.169.254", "fe80::1", "[fe80::1]:80"] {
+            assert_eq!(host(text), Err("must not lead to a link-local address"), "{text}");
+        }
     }
 }

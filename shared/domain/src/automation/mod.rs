@@ -3,6 +3,7 @@
 //! An [`Automation`] is valid by itself. The records that it names are checked when it is imported and again
 //! when it runs.
 
+mod address;
 mod event;
 mod hook;
 pub mod request;
@@ -17,8 +18,9 @@ use crate::ids::{AutomationId, ColumnId, DepartmentId, FormId, FunnelId, UserId}
 use crate::money::Cents;
 use crate::opportunity::{Opportunity, Status};
 
+pub use address::{is_link_local, is_public};
 pub use event::{Event, Moment, Trigger};
-pub use hook::{WebhookUrl, is_public};
+pub use hook::{NotifyHost, WebhookUrl};
 pub use request::{Headers, Method};
 use template::placeholders_of;
 pub use template::{Placeholder, Template};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
-use super::SecretText;
+use super::{SecretText, template};
 
 /// Maximum headers of a notification.
 const MAX_HEADERS: usize = 20;
@@ -89,7 +89,9 @@ pub fn validate_headers(headers: &Headers) -> Result<(), String> {
         if value.trim() != value || !(1..=MAX_VALUE).contains(&value.len()) {
             return invalid("must have 1 to 1000 characters, and no space at either end");
         }
-        if !value.is_ascii() || HeaderValue::from_str(value).is_err() {
+        // Names of fields in placeholders may have any characters.
+        let example = template::with_example_values(value);
+        if !example.is_ascii() || HeaderValue::from_str(&example).is_err() {
             return invalid("must have ASCII characters only, and no control characters");
         }
         // Names that differ only in case are equal as `HeaderName`.
@@ -112,7 +114,8 @@ mod tests {
 
     #[test]
     fn headers_of_the_connection_and_the_signature_are_refused() {
-        let good = json!({ "Authorization": "Bearer a b", "content-type": "application/vnd.api+json" });
+        let good = json!({ "Authorization": "Bearer a b", "content-type": "application/vnd.api+json",
+            "x-status": "{contactfield=Situação}" });
         assert_eq!(validated(good), Ok(()));
         for name in [
             "Host",

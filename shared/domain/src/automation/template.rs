@@ -139,30 +139,36 @@ pub fn rendered(text: &str, values: &Values) -> String {
 /// # Errors
 /// The reason why nothing may be sent: a value makes a segment of the path that leads elsewhere.
 pub fn rendered_path(path: &str, values: &Values) -> Result<String, &'static str> {
-    let encoded = |placeholder: Placeholder<'_>| percent_encode(&values.text_of(placeholder));
-    let (path, query) = path
-        .split_once('?')
-        .map_or((path, None), |(path, query)| (path, Some(query)));
-    let mut segments = Vec::new();
-    for segment in path.split('/') {
-        let rendered = rendered_text(segment, encoded);
-        if rendered != segment && ["", ".", ".."].contains(&rendered.as_str()) {
+    // Values have no such character, and an address has none outside of placeholders.
+    const MARK: char = '\0';
+    let marked = rendered_text(path, |placeholder| {
+        format!("{MARK}{}", percent_encode(&values.text_of(placeholder)))
+    });
+    let path = marked.split_once('?').map_or(marked.as_str(), |(path, _)| path);
+    for segment in path.split('/').filter(|segment| segment.contains(MARK)) {
+        let segment = segment.replace(MARK, "").replace("%2e", ".").replace("%2E", ".");
+        if ["", ".", ".."].contains(&segment.as_str()) {
             return Err("a value makes an empty segment of the address, or one of dots");
         }
-        segments.push(rendered);
     }
-    let query = query.map(|query| format!("?{}", rendered_text(query, encoded)));
-    Ok(segments.join("/") + &query.unwrap_or_default())
+    Ok(marked.replace(MARK, ""))
+}
+
+/// A text with a letter in place of each placeholder.
+#[must_use]
+pub fn with_example_values(text: &str) -> String {
+    rendered_text(text, |_| "x".to_owned())
 }
 
 /// The value of a header with its placeholders replaced, without control characters, cut at [`MAX_HEADER`] bytes.
 #[must_use]
 pub fn rendered_header(text: &str, values: &Values) -> String {
     let mut header = String::new();
-    for byte in rendered(text, values).bytes() {
+    let mut text = rendered(text, values);
+    text.retain(|character| !character.is_control());
+    for byte in text.bytes() {
         let encoded = match byte {
             b' '..=b'~' => char::from(byte).to_string(),
-            0..=0x1F | 0x7F => continue,
             _ => format!("%{byte:02X}"),
         };
         if header.len() + encoded.len() > MAX_HEADER {
@@ -365,7 +371,7 @@ mod tests {
                 json!({ "title": "Plano \"A\"", "value": "12.50", "fields": { "Cor {x}": "azul", "title": "no" } }),
             ),
             lead: into_fields(json!({ "id": 7, "firstname": "Ana", "phone": null, "tags": [1, 2] })),
-            form: into_fields(json!({ "mensagem": "Olá, a/b?\r\nx: y" })),
+            form: into_fields(json!({ "mensagem": "Olá, a/b?\r\nx:\u{85} y", "a/b?": "c" })),
         }
     }
 
@@ -377,10 +383,13 @@ mod tests {
             ("/{contactfield=firstname}/x", Ok("/Ana/x")),
             (
                 "/{form=mensagem}?q={form=mensagem}",
-                Ok("/Ol%C3%A1%2C%20a%2Fb%3F%0D%0Ax%3A%20y?q=Ol%C3%A1%2C%20a%2Fb%3F%0D%0Ax%3A%20y"),
+                Ok(
+                    "/Ol%C3%A1%2C%20a%2Fb%3F%0D%0Ax%3A%C2%85%20y?q=Ol%C3%A1%2C%20a%2Fb%3F%0D%0Ax%3A%C2%85%20y",
+                ),
             ),
             ("/x/{contactfield=phone}", Err(())),
             ("/x?{contactfield=phone}", Ok("/x?")),
+            ("/{form=a/b?}/{form=a/b?}?{form=a/b?}", Ok("/c/c?c")),
             ("//x/", Ok("//x/")),
         ] {
             let found = rendered_path(path, &values()).map_err(|_| ());
@@ -390,7 +399,14 @@ mod tests {
             form: into_fields(json!({ "a": "..", "b": "." })),
             ..values()
         };
-        for path in ["/{form=a}/x", "/{form=b}", "/.{form=b}/", "/x/{form=b}{form=b}"] {
+        for path in [
+            "/{form=a}/x",
+            "/{form=b}",
+            "/.{form=b}/",
+            "/x/{form=b}{form=b}",
+            "/%2e{form=b}",
+            "/{form=b}%2E/x",
+        ] {
             assert!(rendered_path(path, &dots).is_err(), "{path}");
         }
         assert_eq!(

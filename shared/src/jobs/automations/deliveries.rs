@@ -16,7 +16,7 @@ use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome};
 use crate::jobs::webhook_client::{Turn, WebhookClient};
 use crate::store::key::{self, Cause, Key};
-use crate::store::undelivered::{self, AT, TRIED};
+use crate::store::undelivered::{self, AT, CLAIMED, DUE, TRIED};
 use crate::store::{Store, Writer};
 use crate::time::Timestamp;
 use crate::traceparent::{self, Traceparent};
@@ -39,9 +39,6 @@ const MAX_LANES_PER_INSTANCE: usize = 16;
 const MAX_PER_LANE: usize = 100;
 /// Seconds in which a run begins new deliveries.
 const RUN_SECONDS: u32 = 40;
-
-/// Due time in Unix seconds.
-const DUE: &str = "due";
 
 /// Adds the notification of a fact at `at` to the outbox.
 pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp, trace: Option<&Traceparent>) {
@@ -246,11 +243,9 @@ impl Writer {
         let Some(delivery) = Delivery::of(item, now)? else {
             return Ok(false);
         };
-        let claimed_until = now + CLAIM_SECONDS;
-        if !self
-            .postpone(&delivery, delivery.version - 1, claimed_until)
-            .await?
-        {
+        let claim = Item::from([(TRIED.to_owned(), n(delivery.tried)), (CLAIMED.to_owned(), n(1))]);
+        let read = delivery.version - 1;
+        if !self.postpone(&delivery, read, now + CLAIM_SECONDS, claim).await? {
             return Ok(false);
         }
         let sent = match self.webhook_request(&delivery).await? {
@@ -287,13 +282,14 @@ impl Writer {
     /// Postpones a notification after a failed try, or sets it aside after the last.
     async fn retry_or_set_aside(&self, delivery: &Delivery, reason: &str) -> Result<(), StoreError> {
         let (name, tried) = (self.delivery_id(delivery), delivery.tried);
+        let mut failure = undelivered::failure(self.now(), tried, reason);
         if tried >= MAX_ATTEMPTS {
             tracing::warn!(name, tried, reason, "a notification is set aside");
             counters::count(|counters| counters.notifications_given_up += 1);
             let mut transaction = Transaction::default();
             let entry = (&delivery.key, delivery.version);
             let origin = (delivery.at, delivery.trace.as_ref());
-            undelivered::set_aside(&mut transaction, self.reader(), entry, origin, tried, reason);
+            undelivered::set_aside(&mut transaction, self.reader(), entry, origin, failure);
             return self.table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");
@@ -302,7 +298,9 @@ impl Writer {
             .ok()
             .and_then(|index| PAUSES.get(index));
         let due = self.now_seconds() + pause.copied().unwrap_or_default();
-        self.postpone(delivery, delivery.version, due).await.map(drop)
+        failure.insert(CLAIMED.to_owned(), n(0));
+        let postponed = self.postpone(delivery, delivery.version, due, failure);
+        postponed.await.map(drop)
     }
 
     /// The id of a notification that the receiver gets, the same for every try.
@@ -320,10 +318,16 @@ impl Writer {
         )
     }
 
-    /// Sets the next due time, in Unix seconds, and the number of this try, on condition that the outbox entry has this
+    /// Sets the next due time, in Unix seconds, and attributes of this try, on condition that the outbox entry has this
     /// version. Returns false if another process changed it.
-    async fn postpone(&self, delivery: &Delivery, version: u64, due: u64) -> Result<bool, StoreError> {
-        let next_try = Item::from([(TRIED.to_owned(), n(delivery.tried)), (DUE.to_owned(), n(due))]);
+    async fn postpone(
+        &self,
+        delivery: &Delivery,
+        version: u64,
+        due: u64,
+        mut next_try: Item,
+    ) -> Result<bool, StoreError> {
+        next_try.insert(DUE.to_owned(), n(due));
         let mut transaction = Transaction::default();
         transaction.update(
             delivery.key.clone(),

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::automation::template::{self, Values};
 use crate::automation::{Action, Circumstances};
+use crate::calendar::LinkName;
 use crate::call::Call;
 use crate::event::FormEvent;
 use crate::funnel::Funnel;
@@ -14,7 +15,7 @@ use crate::people::User;
 use crate::store::entity::Stored;
 use crate::store::key::{Cause, Key, Keys};
 use crate::store::leads::LeadRecord;
-use crate::store::{MeetingRecord, OpportunityRecord, Reader, WholeLead, calls, events};
+use crate::store::{MeetingRecord, OpportunityRecord, Reader, WholeLead, calls, events, forms};
 use table::StoreError;
 use table::item::{self, Item};
 
@@ -26,6 +27,8 @@ pub struct Subject {
     pub opportunity: Option<Opportunity>,
     pub meeting: Option<Meeting>,
     pub form: Option<FormEvent>,
+    /// The name of the form; `None` if it was removed.
+    pub form_name: Option<LinkName>,
 }
 
 /// The key of the record of a fact.
@@ -40,6 +43,19 @@ pub fn record_key(keys: Keys<'_>, cause: Cause) -> Key {
 }
 
 impl Reader {
+    /// Whether the record of a fact is gone, or the lead without which nothing is sent of it. Reads the records.
+    ///
+    /// # Errors
+    /// [`StoreError`] if they cannot be read.
+    pub async fn is_without_record(&self, cause: Cause) -> Result<bool, StoreError> {
+        let record = self.table.get(&record_key(self.keys(), cause)).await?;
+        match self.subject(cause, record).await {
+            // The delivery reports it.
+            Err(StoreError::Corrupt { .. }) => Ok(false),
+            subject => Ok(subject?.is_none()),
+        }
+    }
+
     /// The subject of a fact, given the item of its record. `None` if the record, or the lead of a call, is
     /// gone. It contains no data of a deleted lead (C-24). At most two gets, in parallel, and one for a large lead.
     pub(super) async fn subject(
@@ -62,11 +78,7 @@ impl Reader {
                 lead: self.whole(LeadRecord::decode(item)?).await?,
                 ..Subject::default()
             },
-            Cause::Form(lead, _) => Subject {
-                lead: self.lead_if_any(Some(lead)).await?,
-                form: Some(events::decode(&item)?),
-                ..Subject::default()
-            },
+            Cause::Form(lead, _) => self.of_submission(lead, events::decode(&item)?).await?,
             Cause::Opportunity(..) => {
                 let opportunity = OpportunityRecord::decode(item)?.value.opportunity;
                 Subject {
@@ -81,6 +93,18 @@ impl Reader {
             return Ok(None);
         }
         Ok(Some(subject.without_deleted()))
+    }
+
+    async fn of_submission(&self, lead: LeadId, event: FormEvent) -> Result<Subject, StoreError> {
+        let form = self.keys().form(event.form);
+        let (lead, form) = tokio::try_join!(self.lead_if_any(Some(lead)), self.table.get(&form))?;
+        let form = form.as_ref().map(forms::form).transpose()?;
+        Ok(Subject {
+            lead,
+            form: Some(event),
+            form_name: form.map(|form| form.name),
+            ..Subject::default()
+        })
     }
 
     async fn of_meeting(&self, meeting: Meeting) -> Result<Subject, StoreError> {
@@ -228,7 +252,7 @@ impl Subject {
         } = self.fields(reader);
         let mut described = Map::new();
         if let Some(event) = &self.form {
-            let form = json!({ "id": event.form.id, "name": event.form.name, "values": event.values });
+            let form = json!({ "id": event.form, "name": self.form_name, "values": event.values });
             described.insert("form".to_owned(), form);
         }
         if self.lead.is_some() {

@@ -11,6 +11,7 @@ pub mod ranks;
 pub mod record;
 pub mod references;
 pub mod stale_markers;
+pub mod timeline;
 pub mod totals;
 pub mod update;
 

@@ -141,7 +141,7 @@ async fn failed_deliveries_are_kept_and_sent_again() {
     }
     assert_eq!((receiver.seen().len(), super::outbox(&world).await), (10, 0));
     let operator = world.operator(ACME);
-    let failed = operator.failed_deliveries().await.expect("the deliveries");
+    let failed = operator.deliveries().await.expect("the deliveries");
     assert_eq!(failed.len(), 1);
     assert_eq!(
         (
@@ -152,7 +152,12 @@ async fn failed_deliveries_are_kept_and_sent_again() {
         ("acme-meeting-1-1-4-0", 10, "the receiver answered 500")
     );
     assert_eq!(operator.retry_deliveries().await.expect("retried"), failed);
-    assert_eq!(operator.failed_deliveries().await.expect("the deliveries"), []);
+    // It waits again, before its first attempt.
+    let waiting = operator.deliveries().await.expect("the deliveries");
+    assert_eq!(
+        (waiting[0].tries, waiting[0].since, waiting[0].next.is_some()),
+        (0, None, true)
+    );
     deliver(&world, &receiver.webhook_client()).await;
     let seen = receiver.seen();
     assert_eq!((seen.len(), super::outbox(&world).await), (11, 0));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig};
 use serde_json::{from_value, json};
-use shared::automation::{Headers, Method, SecretText, WebhookUrl};
+use shared::automation::{Headers, Method, SecretText, WebhookUrl, is_public};
 use shared::jobs::webhook_client::{RequestLimits, WebhookClient, WebhookRequest};
 use tests::NOW;
 use tests::world::at;
@@ -181,6 +181,62 @@ async fn plain_http_is_never_sent() {
     assert_eq!(sent, Err("the TLS handshake failed".to_owned()));
     let heard = heard.await.expect("what was heard");
     assert!(!String::from_utf8_lossy(&heard).contains("POST"));
+}
+
+/// C-102: an admitted receiver may be plain and private, but its name must not lead to a link-local address. The name is
+/// resolved once.
+#[tokio::test]
+async fn admitted_receivers_are_plain_or_private() {
+    let (address, told) = receiver(|at| (at == 0).then(|| RECEIPT.to_vec())).await;
+    let (secure, asked) = tls_receiver().await;
+    let link_local = SocketAddr::from(([169, 254, 169, 254], 80));
+    let resolved = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&resolved);
+    let strict = WebhookClient::plain(
+        move |host, _| match host {
+            "erp.example" => vec![secure],
+            "cloud.local" => vec![address, link_local],
+            _ if counted.fetch_add(1, Ordering::Relaxed) == 0 => vec![address],
+            _ => vec![link_local],
+        },
+        is_public,
+    );
+    let strict = strict.with_tls(Some(trusted())).within(PATIENT);
+    let hosts = ["erp.local:8080", "erp.example", "cloud.local"].map(|host| host.parse().expect("a host"));
+    let open = strict.clone().admitting(&hosts);
+    let plain = "the address is http, and `funil serve --notify-host` does not name its host";
+    for (client, url, expected) in [
+        (&strict, "http://erp.local:8080/a", Err(plain)),
+        (&open, "http://erp.local/a", Err(plain)),
+        (&open, "http://8.8.8.8/a", Err(plain)),
+        (&open, "http://erp.local:8080/a", Ok(())),
+        (
+            &strict,
+            "https://erp.example/b",
+            Err("the host leads to a private address"),
+        ),
+        (&open, "https://erp.example/b", Ok(())),
+        (
+            &open,
+            "https://10.0.0.1/b",
+            Err("the host leads to a private address"),
+        ),
+        (
+            &open,
+            "http://cloud.local/c",
+            Err("the host leads to a link-local address"),
+        ),
+    ] {
+        let sent = client.deliver(&letter(url)).await;
+        assert_eq!(sent, expected.map_err(str::to_owned), "{url}");
+    }
+    assert_eq!(resolved.load(Ordering::Relaxed), 1);
+    let head = told.await.expect("it was asked").0;
+    assert!(
+        head.starts_with("POST /a HTTP/1.1\r\nhost: erp.local:8080\r\n"),
+        "{head}"
+    );
+    assert_eq!(asked.lock().expect("what was asked").len(), 1);
 }
 
 #[tokio::test]

@@ -72,6 +72,7 @@ async fn one_lead_costs() {
             5.0,
         ),
         ("2: unknown lead", "/leads/4711?i=acme", 4.0),
+        ("timeline", "/leads/1001/timeline?i=acme", 6.0),
     ] {
         let answer = world.get(uri).with(&wallet).send().await;
         within(what, &answer, &read(1, units));

@@ -20,6 +20,7 @@ const TABLE: [(&str, Refusals); 10] = [
         "leads",
         &[
             ("GET", "/leads/1001", 404),
+            ("GET", "/leads/1001/timeline", 404),
             ("PUT", "/leads/1002", 404),
             ("PUT", "/leads", 404),
             ("DELETE", "/leads/1006", 404),

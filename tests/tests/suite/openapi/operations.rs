@@ -7,7 +7,7 @@ use tests::openapi::{INTERFACE, members};
 use tests::template::routes;
 
 /// C-4 and the endpoints' clauses: the statuses of each operation.
-const ANSWERS: [(&str, &str); 33] = [
+const ANSWERS: [(&str, &str); 34] = [
     ("archiveLeads", "200 400 401 403 404 413 415 429 500 503"),
     ("bookMeeting", "200 400 409 413 415 422 429 500 503"),
     ("createLead", "200 400 401 403 404 409 413 415 422 429 500 503"),
@@ -22,6 +22,7 @@ const ANSWERS: [(&str, &str); 33] = [
     ("listDepartments", "200 400 401 413 415 429 500 503"),
     ("listFreeSlots", "200 400 413 415 429 500 503"),
     ("listFunnels", "200 400 401 413 415 429 500 503"),
+    ("listLeadEvents", "200 400 401 404 413 415 429 500 503"),
     ("listLeadFiles", "200 400 401 413 415 429 500 503"),
     ("listLeadOpportunities", "200 400 401 404 413 415 429 500 503"),
     ("listLeadTickets", "200 400 401 413 415 429 500 503"),

@@ -93,10 +93,10 @@ const KINDS: [Kind; 20] = [
     Kind::Meetings,
     Kind::Tickets,
     Kind::Files,
+    Kind::Hooks,
     Kind::Calls,
     Kind::Events,
     Kind::Reports,
-    Kind::Hooks,
     Kind::Automations,
 ];
 

@@ -212,12 +212,12 @@ fn actions() {
             ".secret: must have 1 to 255 characters",
         ),
         (
-            json!({ "type": "notify", "url": "http://erp.example/h", "secret": "s" }),
-            ": must be an https URL such as https://example.com/hook",
+            json!({ "type": "notify", "url": "ftp://erp.example/h", "secret": "s" }),
+            ": must be a URL such as https://example.com/hook",
         ),
         (
-            json!({ "type": "notify", "url": "https://10.0.0.1/h", "secret": "s" }),
-            ": must not lead to a private address",
+            json!({ "type": "notify", "url": "https://169.254.169.254/h", "secret": "s" }),
+            ": must not lead to a link-local address",
         ),
         (
             json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "method": "DELETE" }),
@@ -230,6 +230,22 @@ fn actions() {
         (
             json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "body": ["{deal=title}"] }),
             ".body: {deal=title} is no placeholder",
+        ),
+        (
+            json!({ "type": "notify", "url": "https://erp.example/{deal=title}", "secret": "s" }),
+            ".url: {deal=title} is no placeholder",
+        ),
+        (
+            json!({ "type": "notify", "url": "https://erp.example/?a={form=a b}", "secret": "s" }),
+            ".url: {form=a b} has a value only under the trigger form",
+        ),
+        (
+            json!({ "type": "notify", "url": "https://erp.example/", "secret": "s", "headers": { "x-a": "{deal=title}" } }),
+            ".headers: a value has an unknown placeholder",
+        ),
+        (
+            json!({ "type": "createOpportunity", "funnel": 3, "column": 31, "title": "{op=}" }),
+            ".title: {op=} is no placeholder",
         ),
         (json!({ "type": "setOwner" }), ".user: is missing"),
         (

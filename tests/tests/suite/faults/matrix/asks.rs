@@ -48,6 +48,7 @@ fn leads() -> Vec<Ask> {
             .by(|cast| &cast.limited)
             .sparing(&["UpdateItem"]),
         Ask::of("GET", one, "1001", "one"),
+        Ask::of("GET", "/leads/{id}/timeline", "1001", "events"),
         Ask::of("GET", one, "1001", "with its owner's name").params("i=acme&query={lead{owner{name}}}"),
         Ask::of("GET", one, "1001", "with its tags")
             .params("i=acme&query={lead{id},tags{tag}}")
