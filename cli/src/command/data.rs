@@ -140,28 +140,33 @@ pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
 }
 
+/// Writes what the operator should know of lines and custom fields to standard error.
+fn print_remarks(report: &ImportReport) {
+    let mut stderr = BufWriter::new(io::stderr().lock());
+    for refused in &report.refused {
+        let _ = writeln!(stderr, "line {}: {}", refused.line, printable(&refused.reason));
+    }
+    if report.unlisted > 0 {
+        let _ = writeln!(stderr, "and {} more lines were refused", report.unlisted);
+    }
+    for warning in &report.warnings {
+        let _ = writeln!(stderr, "warning: {}", printable(warning));
+    }
+    for field in &report.custom {
+        let meant = field.nearest.map(|name| format!("; did you mean {name}?"));
+        let (meant, lines) = (meant.unwrap_or_default(), field.lines);
+        let _ = writeln!(
+            stderr,
+            "custom field of {}: {} ({lines} lines){meant}",
+            field.kind,
+            printable_line(&field.name)
+        );
+    }
+}
+
 fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
     if !as_json {
-        let mut stderr = BufWriter::new(io::stderr().lock());
-        for refused in &report.refused {
-            let _ = writeln!(stderr, "line {}: {}", refused.line, printable(&refused.reason));
-        }
-        if report.unlisted > 0 {
-            let _ = writeln!(stderr, "and {} more lines were refused", report.unlisted);
-        }
-        for field in &report.custom {
-            let meant = field.nearest.map(|name| format!("; did you mean {name}?"));
-            let (meant, lines) = (meant.unwrap_or_default(), field.lines);
-            let _ = writeln!(
-                stderr,
-                "custom field of {}: {} ({lines} lines){meant}",
-                field.kind,
-                printable_line(&field.name)
-            );
-        }
-        for warning in &report.warnings {
-            let _ = writeln!(stderr, "warning: {warning}");
-        }
+        print_remarks(report);
     }
     let refused = report.refused.len() as u64 + report.unlisted;
     let mut text = format!(

@@ -297,8 +297,7 @@ fn plain_and_private_receivers_need_an_option() {
     ]);
     let report = bench.import(&automation(1, &actions, true)).done().document();
     let needs = |at: u8, host: &str| {
-        let reason = format!("actions[{at}].url: delivered by `funil serve --notify-host {host}` alone");
-        json!({ "line": 1, "reason": reason })
+        format!("line 1: actions[{at}].url: delivered by `funil serve --notify-host {host}` alone")
     };
     let warnings = json!([needs(0, "erp.local:8080"), needs(2, "[fd00::1]")]);
     assert_eq!(

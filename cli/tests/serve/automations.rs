@@ -76,7 +76,7 @@ fn admitted_receivers_may_be_plain_and_private() {
     let output = running.funil(&["import", "--instance", "demo", file.to_str().unwrap()]);
     let told = String::from_utf8_lossy(&output.stderr);
     let warning =
-        format!("line 1: warning: actions[0].url: delivered by `funil serve --notify-host {host}` alone");
+        format!("warning: line 1: actions[0].url: delivered by `funil serve --notify-host {host}` alone");
     assert!(output.status.success() && told.contains(&warning), "{told}");
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING",
         "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });

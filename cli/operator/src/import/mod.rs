@@ -116,10 +116,9 @@ pub async fn import_until(
     Ok(if stop.is_asked() && left > 0 {
         import.tally.report_stopped(Some(left))
     } else {
-        ImportReport {
-            warnings: operator.inactive_calendars().await?,
-            ..import.tally.report()
-        }
+        let mut report = import.tally.report();
+        report.warnings.extend(operator.inactive_calendars().await?);
+        report
     })
 }
 

@@ -23,15 +23,12 @@ pub struct ImportReport {
     /// The number of further refused lines, which are not listed.
     #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
-    /// What the operator should know of good lines, in their order.
+    /// What the operator should know of good lines, in their order, and of published calendars that cannot be booked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Refused>,
+    pub warnings: Vec<String>,
     /// The custom fields of good lines, by kind and name.
     #[serde(rename = "customFields", skip_serializing_if = "Vec::is_empty")]
     pub custom: Vec<CustomFieldCount>,
-    /// Published calendars that cannot be booked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
     /// Whether the import was stopped before all lines were checked.
     #[serde(skip_serializing_if = "is_false")]
     pub stopped: bool,
@@ -54,7 +51,7 @@ pub struct CustomFieldCount {
     pub nearest: Option<&'static str>,
 }
 
-/// A line that was refused, or that has a warning.
+/// A line that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
     /// Its number, from 1.
@@ -97,8 +94,8 @@ impl ImportTally {
     /// Adds the warnings of a line.
     pub fn warn(&mut self, line: u64, warnings: &[String]) {
         let room = MAX_REASONS - self.0.warnings.len();
-        let reasons = warnings.iter().take(room).cloned().map(harmless);
-        let warnings = reasons.map(|reason| Refused { line, reason });
+        let warnings = warnings.iter().take(room);
+        let warnings = warnings.map(|warning| harmless(format!("line {line}: {warning}")));
         self.0.warnings.extend(warnings);
     }
 

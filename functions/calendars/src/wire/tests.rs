@@ -82,11 +82,7 @@ fn properties_and_reschedule_key() {
             (subject, key),
             "{properties}"
         );
-        assert_eq!(
-            Value::Object(booking.properties),
-            json!({ "a": 1 }),
-            "{properties}"
-        );
+        assert_eq!(Value::Object(booking.properties), json!({ "a": 1 }));
     }
 }
 
