@@ -340,7 +340,7 @@ fn calendars_of_inactive_users_are_warned_of() {
     let expected = json!([warning(5, 8), warning(9, 7)]);
     assert_eq!(published(9, 8), json!([warning(5, 8), warning(9, 8)]));
     bench.edit_json("acme#calendar", "000000000000009", "calendar", |line| {
-        line["userId"] = json!(7)
+        line["userId"] = json!(7);
     });
     let seen = bench.funil("doctor --instance acme --json").document();
     assert_eq!(seen["warnings"], expected);
