@@ -205,12 +205,11 @@ impl Writer {
         loop {
             let id = stored.lead.id;
             let added = receipt.added(&stored.lead);
-            let (taken, own) = if is_claimed_by_other {
-                (added, Vec::new())
-            } else {
-                self.taken_fields(id, added, &receipt).await?
-            };
-            let identity = receipt.identity(&own);
+            let (mut taken, mut new) = self.added_fields(id, added, &receipt).await?;
+            if is_claimed_by_other {
+                taken.append(&mut new);
+            }
+            let identity = receipt.identity(&new);
             let keys = self.keys();
             let event = keys.form_event(id, receipt.event.id()?);
             let transaction = self.writes_of_form(&stored, &receipt, &taken, &identity)?;
@@ -272,8 +271,8 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Divides fields that a lead would get into those that identify another lead and the others.
-    async fn taken_fields(
+    /// Of the fields that a lead would get, those that identify another lead, and those that identify none yet.
+    async fn added_fields(
         &self,
         id: LeadId,
         added: Vec<&'static str>,
@@ -281,13 +280,18 @@ impl Writer {
     ) -> Result<(Vec<&'static str>, Vec<&'static str>), StoreError> {
         let look_ups = added.iter().map(async |field| {
             let identity = receipt.identity(&[field]);
-            let found = self.reader.identified_lead(&identity).await?;
-            Ok::<_, StoreError>((*field, found.is_some_and(|found| found != id)))
+            self.reader.identified_lead(&identity).await
         });
         let found = try_join_all(look_ups).await?;
-        let (taken, own): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, is_taken)| *is_taken);
-        let names = |fields: Vec<(&'static str, bool)>| fields.into_iter().map(|(name, _)| name).collect();
-        Ok((names(taken), names(own)))
+        let (mut taken, mut new) = (Vec::new(), Vec::new());
+        for (field, found) in added.into_iter().zip(found) {
+            match found {
+                Some(found) if found == id => {}
+                Some(_) => taken.push(field),
+                None => new.push(field),
+            }
+        }
+        Ok((taken, new))
     }
 
     /// Gives up the claims of a submission whose lead is gone, so that an equal one is new. One write for each.

@@ -86,7 +86,7 @@ impl Reference {
             self.claims.keep(content, lead, &self.now);
             lead
         });
-        self.open(lead, &hook, &fields);
+        self.open(lead, &hook, earlier.is_some());
         (200, json!({ "msg": "received", "data": { "lead": lead } }))
     }
 
@@ -141,21 +141,15 @@ impl Reference {
         lead.insert("whatsapp".to_owned(), lead["chatapp"].clone());
     }
 
-    /// Makes the opportunity, once in 24 hours for equal fields of a lead.
-    fn open(&mut self, id: u64, hook: &Value, taken: &AcceptedFields) {
+    /// Makes the opportunity, unless the lead has an open one. An equal submission makes none for 24 hours after one of the
+    /// lead was handled.
+    fn open(&mut self, id: u64, hook: &Value, is_equal: bool) {
         let (wanted, lead) = (&hook["opportunity"], self.leads.get(&id));
         let Some(lead) = lead.filter(|_| wanted.is_object()) else {
             return;
         };
-        let name = format!(
-            "form opportunity {} {id} {}",
-            hook["id"],
-            json!([taken.fields, taken.custom])
-        );
-        let claim = Some(Claim::new(name, String::new()));
-        if !matches!(self.claims.find(claim.as_ref(), &self.now), Claimed::Free) {
-            return;
-        }
+        let claim = Some(Claim::new(format!("form opportunity {id}"), String::new()));
+        let is_handled = matches!(self.claims.find(claim.as_ref(), &self.now), Claimed::Done(_));
         let is_open = |one: &&Record| {
             one["lead_id"] == json!(id)
                 && one["status"] == "open"
@@ -163,6 +157,12 @@ impl Reference {
                 && one["crm_id"] == json!(3)
         };
         if self.opportunities.values().any(|one| is_open(&one)) {
+            if !is_handled {
+                self.claims.keep(claim, id, &self.now);
+            }
+            return;
+        }
+        if is_handled && is_equal {
             return;
         }
         // User 7 has the lowest id.
