@@ -95,73 +95,90 @@ fn people(method: &str, path: &str) -> &'static [&'static str] {
     }
 }
 
+/// The id or name in the path.
+///
+/// # Panics
+///
+/// If the route has no row here: nobody would test it.
+#[expect(clippy::panic, reason = "a route without a row is one that nobody tests")]
+fn id(method: &str, route: &str) -> &'static str {
+    match (method, route) {
+        // No other route uses the deleted lead.
+        ("DELETE", "/leads/{id}") => "1006",
+        ("PUT", "/leads/{id}") => "1002",
+        (
+            _,
+            "/leads/{id}"
+            | "/leads/{id}/timeline"
+            | "/listopportunitysleadcomplete/{id}"
+            | "/sac360/lead/{id}"
+            | "/sac360/list_file_lead/{id}",
+        ) => "1001",
+        (_, "/crmfastloadv2/{id}" | "/crm/opportunities/{id}") => "3",
+        (_, "/crmopportunity/{id}" | "/reportchart/{id}") => "1",
+        (_, "/calendarmeeting/{id}") => "5",
+        (_, "/sac360/list_file_attendance/{id}") => "501",
+        (_, "/api/hook/{name}") => "contact",
+        (_, "/book/{instance}/{keyName}") => "demo",
+        _ if !route.contains('{') => "",
+        _ => panic!("{method} {route} has no row"),
+    }
+}
+
+/// The required parameters.
+fn params(route: &str, method: &str) -> String {
+    match route {
+        "/crmopportunity" => "id=3".to_owned(),
+        "/crmopportunity/{id}" if method == "PUT" => "id=3".to_owned(),
+        "/calendarmeeting/slots" => "keyName=demo".to_owned(),
+        "/api/hook/{name}" => format!("access_token={TOKEN}"),
+        _ => String::new(),
+    }
+}
+
+/// The body; `null` for none.
+///
+/// # Panics
+///
+/// If a route that takes one has no row here.
+#[expect(clippy::panic, reason = "a route without a row is one that nobody tests")]
+fn body(method: &str, route: &str) -> Value {
+    match (method, route) {
+        ("GET", _) | ("DELETE", "/leads/{id}") => Value::Null,
+        ("POST", "/leads") => json!({ "firstname": "Nara" }),
+        (_, "/leads/{id}") => json!({ "city": "Londrina" }),
+        ("PUT", "/leads") => json!({ "id": 1002, "city": "Ibiporã" }),
+        ("DELETE", "/leads") => json!({ "ids": [1007] }),
+        (_, "/leadsadvanced") => json!({ "limit": 500 }),
+        (_, "/lead/archive") => json!({ "archived": true, "id": 1005 }),
+        (_, "/crm/opportunities/{id}") => page(1, 25, &Value::Null),
+        (_, "/crmopportunity") => json!({ "title": "x", "crm_column": 31, "lead_id": 1001 }),
+        (_, "/crmopportunity/{id}") => json!({}),
+        (_, "/sac360/relaction") => json!({ "lead": 1001, "attendance": 501 }),
+        (_, "/calendarmeeting") => booking(FREE[1], &json!({})),
+        (_, "/voip/webhook") => call(),
+        (_, "/api/hook/{name}") => json!({ "nome": "Bia" }),
+        _ => panic!("{method} {route} has no row"),
+    }
+}
+
 impl Entry {
-    #[expect(
-        clippy::panic,
-        reason = "a route without a request here would be one that nobody tests"
-    )]
     fn of(Route { method, path, .. }: Route) -> Self {
-        let form = format!("access_token={TOKEN}");
-        let (id, params, body) = match (method.as_str(), path.as_str()) {
-            (
-                "GET",
-                "/leads"
-                | "/leads/{id}"
-                | "/leads/{id}/timeline"
-                | "/listopportunitysleadcomplete/{id}"
-                | "/sac360/lead/{id}"
-                | "/sac360/list_file_lead/{id}",
-            ) => ("1001", "", Value::Null),
-            ("POST", "/leads") => ("", "", json!({ "firstname": "Nara" })),
-            ("PUT", "/leads/{id}") => ("1002", "", json!({ "city": "Londrina" })),
-            ("PUT", "/leads") => ("", "", json!({ "id": 1002, "city": "Ibiporã" })),
-            // No other route uses the deleted lead.
-            ("DELETE", "/leads/{id}") => ("1006", "", Value::Null),
-            ("DELETE", "/leads") => ("", "", json!({ "ids": [1007] })),
-            (_, "/leadsadvanced") => ("", "", json!({ "limit": 500 })),
-            (_, "/lead/archive") => ("", "", json!({ "archived": true, "id": 1005 })),
-            (
-                _,
-                "/crm" | "/pcalendar" | "/advancedreports" | "/user" | "/departament" | "/tags"
-                | "/crmlossreason",
-            ) => ("", "", Value::Null),
-            (_, "/crmfastloadv2/{id}") => ("3", "", Value::Null),
-            (_, "/crm/opportunities/{id}") => ("3", "", page(1, 25, &Value::Null)),
-            (_, "/crmopportunity") => (
-                "",
-                "id=3",
-                json!({ "title": "x", "crm_column": 31, "lead_id": 1001 }),
-            ),
-            ("PUT", "/crmopportunity/{id}") => ("1", "id=3", json!({})),
-            (_, "/calendarmeeting/{id}") => ("5", "", Value::Null),
-            (_, "/crmopportunity/{id}" | "/reportchart/{id}") => ("1", "", Value::Null),
-            (_, "/sac360/relaction") => ("", "", json!({ "lead": 1001, "attendance": 501 })),
-            (_, "/sac360/list_file_attendance/{id}") => ("501", "", Value::Null),
-            (_, "/book/{instance}/{keyName}") => ("", "", Value::Null),
-            (_, "/calendarmeeting") => ("", "", booking(FREE[1], &json!({}))),
-            (_, "/calendarmeeting/slots") => ("", "keyName=demo", Value::Null),
-            (_, "/voip/webhook") => ("", "", call()),
-            (_, "/api/hook/{name}") => ("contact", &*form, json!({ "nome": "Bia" })),
-            other => panic!("{other:?} has no good request here"),
-        };
+        let id = id(&method, &path);
+        let is_message = ["/crmopportunity", "/voip/webhook"].contains(&path.as_str());
+        let is_fixed = ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str());
         Self {
             place: place(&method, &path),
-            text: if ["/crmopportunity", "/voip/webhook"].contains(&path.as_str()) {
-                "msg"
-            } else {
-                "error"
-            },
-            fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str())
-                || path.starts_with("/sac360/"),
+            text: if is_message { "msg" } else { "error" },
+            fixed: is_fixed || path.starts_with("/sac360/"),
             people: people(&method, &path),
-            path: path
-                .replace("{id}", id)
-                .replace("{name}", id)
-                .replace("{keyName}", "demo"),
+            path: ["{id}", "{name}", "{keyName}"]
+                .into_iter()
+                .fold(path.clone(), |path, name| path.replace(name, id)),
+            params: params(&path, &method),
+            body: body(&method, &path),
             route: path,
             method,
-            params: params.to_owned(),
-            body,
         }
     }
 
@@ -172,6 +189,7 @@ impl Entry {
     }
 
     /// A request with these parameters and without credentials in headers.
+    #[must_use]
     pub fn call<'w>(&self, world: &'w World, params: &[&str]) -> Request<'w> {
         let params: Vec<_> = params
             .iter()
@@ -198,6 +216,7 @@ impl Entry {
     }
 
     /// A request to `acme` with key and token in their places.
+    #[must_use]
     pub fn with<'w>(&self, world: &'w World, i: &str, key: &str, token: &str) -> Request<'w> {
         if key.is_empty() || self.place == Place::None {
             return self.call(world, &[i]);
@@ -211,6 +230,7 @@ impl Entry {
 
     /// The body of a 401, whose `details` name the places of a key and a token that are not there (C-103). spec.md fixes the body
     /// of endpoint 10.
+    #[must_use]
     pub fn unauthorized(&self, lacks_key: bool, lacks_token: bool) -> Value {
         let key = match self.place {
             Place::Headers | Place::Header => "apitoken: the API key belongs in the header apitoken",

@@ -46,9 +46,8 @@ async fn exported(world: &World) -> Vec<Value> {
     lines.filter_map(of_event).collect()
 }
 
-/// Calls and submissions as exported, by time, also if an import brings an older one later.
-#[tokio::test]
-async fn events_are_listed_newest_first() {
+/// A call, a submission, and an older call that is imported last.
+async fn stage() -> World {
     let world = World::new().await;
     add_form(&world.operator(ACME), &Value::Null).await;
     let data = json!({ "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING", "status": "COMPLETE",
@@ -63,6 +62,13 @@ async fn events_are_listed_newest_first() {
         json!({ "nome": "Maria", "email": "lead1001@example.com", "cargo": "CEO", "utm_source": "ads" });
     submit(&world, &sent).await.is(200, &received(1001));
     bring(&world, &call(3, "2020-01-01T00:00:00.000Z")).await;
+    world
+}
+
+/// Calls and submissions as exported, by time, also if an import brings an older one later.
+#[tokio::test]
+async fn events_are_listed_newest_first() {
+    let world = stage().await;
     let events = [
         json!({ "id": 2, "lead": 1001, "name": "form.received", "form": 1,
             "values": { "nome": "Maria", "email": "lead1001@example.com", "cargo": "CEO", "utm_source": "ads" },
@@ -85,15 +91,14 @@ async fn events_are_listed_newest_first() {
         ("page=3&limit=2", &[]),
         ("page=99999999999999999999999&limit=200", &[]),
     ] {
-        timeline(&world, 7, &format!("1001?{rest}"))
-            .await
-            .is(200, &page(shown));
+        let answer = timeline(&world, 7, &format!("1001?{rest}")).await;
+        answer.is(200, &page(shown));
     }
-    let set = world.operator(ACME);
-    set.set_setting("page_base", &json!(0)).await.expect("a setting");
-    timeline(&world, 7, "1001?page=1&limit=2")
-        .await
-        .is(200, &page(&events[2..]));
+    let operator = world.operator(ACME);
+    let changed = operator.set_setting("page_base", &json!(0)).await;
+    changed.expect("a setting");
+    let second = timeline(&world, 7, "1001?page=1&limit=2").await;
+    second.is(200, &page(&events[2..]));
     let none = json!({ "data": { "total": 0, "events": [] } });
     timeline(&world, 7, "1002?").await.is(200, &none);
     world.is_sound().await;
@@ -144,8 +149,9 @@ async fn a_lead_with_a_thousand_events() {
         shown.extend(events.iter().map(moment));
     }
     assert_eq!(shown, expected);
-    let set = world.operator(ACME);
-    set.set_setting("read_budget", &json!(200))
+    let operator = world.operator(ACME);
+    operator
+        .set_setting("read_budget", &json!(200))
         .await
         .expect("a setting");
     let details = "id: the events of this lead are more than read_budget allows";

@@ -3,7 +3,7 @@
 //! The directory contains the events for which active automations wait, so that only those are written to the outbox.
 //! Directory and automations change in one transaction, and the directory's version serialises such transactions.
 
-use shared::automation::{Action, Automation, Filters, Notify};
+use shared::automation::{Action, Automation, Filters};
 use shared::ids::{ColumnId, FunnelId};
 use shared::store::unscoped::automations::{self, FoundAutomation};
 use table::{Policy, key_of};
@@ -35,19 +35,17 @@ impl RecordKind for Automations {
 
     /// The import cannot know the options of the process that delivers.
     fn warnings(automation: &Automation) -> Vec<String> {
-        let receivers = automation
-            .actions
-            .iter()
-            .enumerate()
-            .filter_map(|(at, action)| match action {
-                Action::Notify(notify) if notify.url.needs_admission() => Some((at, notify)),
-                _ => None,
-            });
-        let warning = |(at, notify): (usize, &Box<Notify>)| {
-            let receiver = notify.url.authority();
-            format!("actions[{at}].url: delivered by `funil serve --notify-host {receiver}` alone")
-        };
-        receivers.map(warning).collect()
+        let actions = automation.actions.iter().enumerate();
+        let warnings = actions.filter_map(|(at, action)| match action {
+            Action::Notify(notify) if notify.url.needs_admission() => {
+                let host = notify.url.authority();
+                Some(format!(
+                    "actions[{at}].url: delivered by `funil serve --notify-host {host}` alone"
+                ))
+            }
+            _ => None,
+        });
+        warnings.collect()
     }
 
     fn identity(automation: &Automation) -> u64 {

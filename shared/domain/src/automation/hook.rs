@@ -376,6 +376,11 @@ mod tests {
             let (named, url) = (host(named).unwrap(), hook(url).unwrap());
             assert_eq!(named.admits(&url), admits, "{named} {url:?}");
         }
+    }
+
+    #[test]
+    fn wildcards_and_link_local_hosts_are_refused() {
+        let host = |text: &str| text.parse::<NotifyHost>();
         let rule = "must be HOST or HOST:PORT, such as erp.local:8080, without wildcards";
         for text in [
             "",

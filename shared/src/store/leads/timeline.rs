@@ -92,7 +92,7 @@ impl Reader {
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
         let limit = request.limit.map_or(total, usize::from);
         let page = events.into_iter().skip(skipped).take(limit);
-        let events = page.filter_map(|(item, decode)| readable(item, decode));
+        let events = page.filter_map(|(item, decode)| readable(item, |item| decode(&item)));
         Ok(TimelinePage {
             total,
             events: events.collect(),
@@ -108,14 +108,14 @@ impl Reader {
     }
 }
 
-type Decode = fn(Item) -> Result<TimelineEvent, StoreError>;
+type Decode = fn(&Item) -> Result<TimelineEvent, StoreError>;
 
-fn call(item: Item) -> Result<TimelineEvent, StoreError> {
-    item::decode("event", item).map(TimelineEvent::Call)
+fn call(item: &Item) -> Result<TimelineEvent, StoreError> {
+    item::decode("event", item.clone()).map(TimelineEvent::Call)
 }
 
-fn form(item: Item) -> Result<TimelineEvent, StoreError> {
-    events::decode(&item).map(TimelineEvent::Form)
+fn form(item: &Item) -> Result<TimelineEvent, StoreError> {
+    events::decode(item).map(TimelineEvent::Form)
 }
 
 /// Time and id of an event. Stored times have one form, so their texts have their order.
