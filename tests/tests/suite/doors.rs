@@ -321,16 +321,26 @@ async fn every_route_reads_texts_of_people_alike() {
     assert!(fields >= 20, "{fields} fields");
 }
 
-/// Every route reads half of a surrogate pair as U+FFFD (C-70), and refuses a body in another encoding.
+/// Every route reads half of a surrogate pair as U+FFFD (C-70), and refuses a body in another encoding. `texts_are_read_alike`
+/// has the webhook's.
 #[tokio::test]
 async fn every_route_reads_broken_text_alike() {
-    for route in with_body() {
+    for route in with_body().filter(|route| route.route != "/voip/webhook") {
         let mut statuses = Vec::new();
         for text in [&b"a"[..], br"a\ud83d", b"Jos\xe9"] {
             let world = crate::isolation::world().await;
             let wallet = world.wallet(7).await;
-            let body = route.body.to_string();
-            let body = [br#"{"observacao":""#, text, br#"","#, &body.as_bytes()[1..]].concat();
+            let mut body = route.body.clone();
+            // Endpoint 10 knows its members.
+            let is_board = route.route == "/crm/opportunities/{id}";
+            put(
+                &mut body,
+                if is_board { "/search" } else { "/observacao" },
+                json!("@"),
+            );
+            let body = body.to_string();
+            let (before, after) = body.split_once('@').expect("the text");
+            let body = [before.as_bytes(), text, after.as_bytes()].concat();
             let empty = Entry {
                 body: Value::Null,
                 ..route.clone()
@@ -343,6 +353,7 @@ async fn every_route_reads_broken_text_alike() {
                 .await;
             statuses.push(answer.status.as_u16());
         }
+        assert!(statuses[0] < 300, "{}: {statuses:?}", route.name());
         assert_eq!((statuses[1], statuses[2]), (statuses[0], 400), "{}", route.name());
     }
 }

@@ -76,13 +76,13 @@ fn greedy() -> Vec<Entry> {
     let mut all = protected();
     for route in &mut all {
         match (route.method.as_str(), route.path.as_str()) {
-            ("GET", "/leads") => route.params = "allFields=1&limit=200".to_owned(),
-            (_, "/leadsadvanced") => route.params = "allFields=1".to_owned(),
+            ("GET", "/leads") => "allFields=1&limit=200".clone_into(&mut route.params),
+            (_, "/leadsadvanced") => "allFields=1".clone_into(&mut route.params),
             ("DELETE", "/leads") => route.body = json!({ "ids": ids }),
             (_, "/lead/archive") => route.body = json!({ "archived": true, "ids": ids }),
             (_, "/sac360/relaction") => route.body = json!({ "lead": 1002, "attendance": 501 }),
             (_, "/crm/opportunities/3") => route.body = page(1, 100, &json!({ "columnId": 31 })),
-            (_, "/calendarmeeting/5") => route.params = "limit=100".to_owned(),
+            (_, "/calendarmeeting/5") => "limit=100".clone_into(&mut route.params),
             _ => {}
         }
     }
@@ -94,7 +94,7 @@ fn greedy() -> Vec<Entry> {
     };
     let (mut board, mut search) = (of("POST", "/crm/opportunities/3"), of("GET", "/leads"));
     board.body = page(1, 25, &Value::Null);
-    search.params = "search=tal".to_owned();
+    "search=tal".clone_into(&mut search.params);
     all.extend([board, search]);
     all
 }
