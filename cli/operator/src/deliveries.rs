@@ -44,8 +44,8 @@ impl Operator {
         Ok(pending.collect::<Result<_, _>>()?)
     }
 
-    /// Schedules all of them for now, with no attempts yet, so that the next run of the background work sends them. Leaves
-    /// out those that are being sent. Returns the scheduled ones as they were.
+    /// Makes all of them due, with no attempts yet, so that the next run of the background work sends them. Skips those that
+    /// are being sent. Returns the scheduled ones as they were.
     ///
     /// # Errors
     /// As [`Self::deliveries`]. Those that were scheduled before the error remain so.

@@ -140,7 +140,7 @@ pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
 }
 
-/// Writes what the operator should know of lines and custom fields to standard error.
+/// Writes refused lines, warnings and custom fields to standard error.
 fn print_remarks(report: &ImportReport) {
     let mut stderr = BufWriter::new(io::stderr().lock());
     for refused in &report.refused {

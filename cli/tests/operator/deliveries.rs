@@ -25,7 +25,7 @@ fn pending(version: u64, tries: u64, next: &Value) -> Value {
         "since": "2026-11-22T12:00:00.000Z", "next": next, "reason": "the receiver answered 500" })
 }
 
-/// C-102: notifications that wait or were set aside are listed, and with `--retry` scheduled for now. One that is being sent is
+/// C-102: notifications that wait or were set aside are listed, and with `--retry` due at once. One that is being sent is
 /// not sent twice, and one of a record that is gone is dropped.
 #[test]
 fn undelivered_notifications_are_listed_and_sent_again() {

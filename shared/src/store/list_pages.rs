@@ -14,10 +14,8 @@ use crate::store::{CallerId, Reader, Writer};
 use crate::viewer::Viewer;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE, Page, key_of};
+use table::{KeyRange, MAX_AHEAD, PAGE, Page, key_of};
 
-/// Maximum entries that are read before authentication (C-86).
-const MAX_EARLY: usize = 50;
 /// Reads of a list without `limit` stop after this number of bytes. A response above 5 MB is refused.
 pub const MAX_BYTES: usize = 6 * 1024 * 1024;
 
@@ -147,7 +145,7 @@ impl Reader {
             let Some(expected) = expected else {
                 return Ok(None);
             };
-            let limit = request.limit.map_or(MAX_EARLY, usize::from).min(MAX_EARLY);
+            let limit = request.limit.map_or(MAX_AHEAD, usize::from).min(MAX_AHEAD);
             let page = self.table.query(range_after(&list, &expected, limit)).await?;
             Ok::<_, StoreError>(Some((expected, page)))
         };
@@ -266,7 +264,7 @@ impl PageReader {
     ) -> Result<Vec<Item>, StoreError> {
         let mut page = Vec::with_capacity(limit);
         // A filter may pass few entries, so the minimum size of queries doubles.
-        let mut min_size = self.list.filter.as_ref().map_or(0, |_| MAX_EARLY);
+        let mut min_size = self.list.filter.as_ref().map_or(0, |_| MAX_AHEAD);
         while page.len() < limit {
             let to_skip = usize::try_from(skip).unwrap_or(PAGE);
             let size = to_skip.saturating_add(limit - page.len()).max(min_size);

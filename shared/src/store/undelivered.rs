@@ -122,8 +122,7 @@ fn next_try(item: &Item) -> Result<Timestamp, StoreError> {
     due.map_or_else(|| time(KIND, item, AT), Ok)
 }
 
-/// The writes that schedule a notification for now, with no tries yet; `None` if a process delivers it now, in Unix
-/// seconds.
+/// The writes that make a notification due at `now`, in Unix seconds, with no tries yet; `None` if a process delivers it.
 pub fn again(reader: &Reader, stored: &Item, now: u64) -> Result<Option<Transaction>, StoreError> {
     let key = key_of(stored)?;
     let number = |name| item::number(KIND, stored, name);

@@ -23,7 +23,7 @@ pub struct ImportReport {
     /// The number of further refused lines, which are not listed.
     #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
-    /// What the operator should know of good lines, in their order, and of published calendars that cannot be booked.
+    /// Warnings of good lines, in their order, then of published calendars that cannot be booked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The custom fields of good lines, by kind and name.

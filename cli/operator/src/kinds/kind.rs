@@ -59,7 +59,7 @@ pub trait RecordKind {
         std::iter::empty()
     }
 
-    /// What an operator should know of an accepted line, each beginning with the field.
+    /// Warnings of an accepted line. Each begins with the field.
     fn warnings(_record: &Self::Record) -> Vec<String> {
         Vec::new()
     }

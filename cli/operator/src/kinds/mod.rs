@@ -77,7 +77,7 @@ pub(crate) struct CheckedLine {
     pub lead: Option<LeadId>,
     /// Names of custom fields.
     pub custom: Vec<String>,
-    /// What the operator should know of it.
+    /// Its warnings, without the number of the line.
     pub warnings: Vec<String>,
 }
 

@@ -1,9 +1,9 @@
 //! The custom fields of a large lead, in an item of their own: the lead's details. So the record, which calls, bookings and
 //! links of opportunities write or check, stays small.
 //!
-//! Record and details contain the same digest, which begins with the size, and change in one transaction. A reader that finds different digests reads
-//! both again. A change of other fields needs no details, and leaves them as they are. Only a [`WholeLead`], a record
-//! with its custom fields, is changed by a client's fields.
+//! Record and details contain the same digest, which begins with the size, and change in one transaction. A reader that
+//! finds different digests reads both again. A change of other fields needs no details, and leaves them as they are. Only a
+//! [`WholeLead`], a record with its custom fields, is changed by a client's fields.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;

@@ -200,19 +200,16 @@ impl Writer {
         mut receipt: FormReceipt,
     ) -> Result<FormReceived, StoreError> {
         let mut stored = LeadRecord::from(stored);
-        let mut is_claimed_by_other = false;
+        let mut earlier = Claimants::new();
         let mut retry = self.reader.table.retry(Policy::CONTESTED, "receiving a form");
         loop {
             let id = stored.lead.id;
             let added = receipt.added(&stored.lead);
-            let (mut taken, mut new) = self.added_fields(id, added, &receipt).await?;
-            if is_claimed_by_other {
-                taken.append(&mut new);
-            }
+            let (taken, new) = self.added_fields(id, added, &receipt).await?;
             let identity = receipt.identity(&new);
             let keys = self.keys();
             let event = keys.form_event(id, receipt.event.id()?);
-            let transaction = self.writes_of_form(&stored, &receipt, &taken, &identity)?;
+            let transaction = self.writes_of_form(&stored, &receipt, &taken, (&identity, &earlier))?;
             let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(FormReceived::Done(id)),
                 Err(CommitError::Refused(items)) => items,
@@ -231,7 +228,8 @@ impl Writer {
                 return Ok(FormReceived::Claimed(claimed));
             }
             self.renumber(&mut receipt, &refused).await?;
-            is_claimed_by_other = !identity.claimants_among(keys, &refused)?.is_empty();
+            // If a number or address still identifies no lead then, that of the claim is gone or has another one.
+            earlier.extend(identity.claimants_among(keys, &refused)?);
             match self.newer_lead(stored, refused, &mut retry).await? {
                 Some(newer) => stored = newer,
                 None => return Ok(FormReceived::Gone),
@@ -239,13 +237,14 @@ impl Writer {
         }
     }
 
-    /// The writes of a submission to an existing lead, which gets none of the taken fields.
+    /// The writes of a submission to an existing lead, which gets none of the taken fields. Its own claims, which it has since
+    /// it was made, and the earlier ones are replaced.
     fn writes_of_form(
         &self,
         stored: &LeadRecord,
         receipt: &FormReceipt,
         taken: &[&'static str],
-        identity: &Identity,
+        (identity, earlier): (&Identity, &Claimants),
     ) -> Result<Transaction, StoreError> {
         let (keys, id) = (self.keys(), stored.lead.id);
         let completed = Lead {
@@ -258,12 +257,8 @@ impl Writer {
         };
         let mut transaction = self.lead_change(stored, &completed)?;
         self.put_receipt(&mut transaction, receipt, &completed)?;
-        // A claim of this lead itself, which it has since it was made, is no obstacle.
-        let earlier: Claimants = identity
-            .claims(keys)
-            .into_iter()
-            .map(|claim| (claim, id))
-            .collect();
+        let own = identity.claims(keys).into_iter().map(|claim| (claim, id));
+        let earlier: Claimants = own.chain(earlier.clone()).collect();
         identity.put_claims(&mut transaction, keys, id, (&earlier, receipt.now));
         if let Some(claim) = receipt.claims.first() {
             claim.put_found(&mut transaction, keys, id.get(), receipt.now);

@@ -12,10 +12,7 @@ use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, events};
 use crate::viewer::Viewer;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE, Pages, StoreError, readable};
-
-/// Maximum events of each sort that are read before authentication (C-86).
-const MAX_EARLY: usize = 50;
+use table::{KeyRange, MAX_AHEAD, PAGE, Pages, StoreError, readable};
 
 /// A page of a timeline.
 #[derive(Debug)]
@@ -49,7 +46,7 @@ impl Reader {
         let keys = self.keys();
         let begin = async |range: KeyRange| {
             let mut rest = Pages::of(KeyRange {
-                limit: MAX_EARLY,
+                limit: MAX_AHEAD,
                 ..range
             });
             let page = rest.next_with(|range| self.table.query(range)).await?;
@@ -92,7 +89,7 @@ impl Reader {
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
         let limit = request.limit.map_or(total, usize::from);
         let page = events.into_iter().skip(skipped).take(limit);
-        let events = page.filter_map(|(item, decode)| readable(item, |item| decode(&item)));
+        let events = page.filter_map(|(item, decode)| readable(item, decode));
         Ok(TimelinePage {
             total,
             events: events.collect(),
@@ -108,14 +105,14 @@ impl Reader {
     }
 }
 
-type Decode = fn(&Item) -> Result<TimelineEvent, StoreError>;
+type Decode = fn(Item) -> Result<TimelineEvent, StoreError>;
 
-fn call(item: &Item) -> Result<TimelineEvent, StoreError> {
-    item::decode("event", item.clone()).map(TimelineEvent::Call)
+fn call(item: Item) -> Result<TimelineEvent, StoreError> {
+    item::decode("event", item).map(TimelineEvent::Call)
 }
 
-fn form(item: &Item) -> Result<TimelineEvent, StoreError> {
-    events::decode(item).map(TimelineEvent::Form)
+fn form(item: Item) -> Result<TimelineEvent, StoreError> {
+    events::decode(&item).map(TimelineEvent::Form)
 }
 
 /// Time and id of an event. Stored times have one form, so their texts have their order.

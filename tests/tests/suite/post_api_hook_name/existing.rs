@@ -104,6 +104,33 @@ async fn forms_and_calls_of_a_number_share_a_lead() {
     world.is_sound().await;
 }
 
+/// A number that a lead had is free for another one as soon as it has it no more, or is gone.
+#[tokio::test]
+async fn a_number_that_nobody_has_any_more_is_taken() {
+    for is_deleted in [false, true] {
+        let world = world(&json!({})).await;
+        let admin = world.wallet(7).await;
+        let number = "41 98888-0001";
+        let first = json!({ "nome": "Bia", "email": "bia@example.com", "whatsapp": number });
+        submit(&world, &first).await.is(200, &received(NEW));
+        let uri = format!("/leads/{NEW}?i=acme");
+        let call = if is_deleted {
+            world.call("DELETE", &format!("{uri}&apitoken={}", admin.key))
+        } else {
+            let call = world.call("PUT", &uri).with(&admin);
+            call.json(&json!({ "chatapp": null }))
+        };
+        let done = call.send().await;
+        assert_eq!(done.status, 200, "{}", done.body);
+        let second = json!({ "nome": "X", "email": "lead1001@example.com", "whatsapp": number });
+        submit(&world, &second).await.is(200, &received(1001));
+        let leads = world.leads().await;
+        let lead = leads.iter().find(|lead| lead.id.get() == 1001).expect("the lead");
+        assert_eq!(lead.chatapp.as_deref(), Some(number), "deleted: {is_deleted}");
+        world.is_sound().await;
+    }
+}
+
 /// Titles of the opportunities in column 31.
 async fn titles(world: &World) -> Vec<String> {
     let key = world.wallet(7).await.key;

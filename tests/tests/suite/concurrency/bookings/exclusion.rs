@@ -6,7 +6,7 @@ use tests::bookings::{FREE, add_calendars, booking, calendar};
 
 use super::{Sent, Tally, WEATHERS, crowded, settle};
 
-const CALLERS: usize = 100;
+const CALLERS: usize = 200;
 
 /// A hundred callers want starts that exclude each other, and one gets one.
 async fn one_of(what: &str, changes: &Value, starts: &[&str]) {
@@ -53,14 +53,14 @@ async fn overlapping_openings_exclude_each_other() {
     });
     // The first opening lasts until the second 01:30, the second one begins at the first 01:30.
     let starts = ["2027-10-31T00:10:00.000Z", "2027-10-31T00:30:00.000Z"];
-    one_of("100 for openings that overlap", &back, &starts).await;
+    one_of("200 for openings that overlap", &back, &starts).await;
 }
 
 /// One user is in one place (C-52), whatever the calendar.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calendars_of_a_user_exclude_each_other() {
     one_of_links(
-        "100 for one time of 3 calendars",
+        "200 for one time of 3 calendars",
         &json!({}),
         &FREE[..1],
         &["demo", "second", "third"],
@@ -75,7 +75,7 @@ async fn meetings_over_midnight_exclude_each_other() {
         "timezone": "America/Sao_Paulo", "durationMinutes": 45, "hours": daily(&json!([["20:30", "22:00"]])),
     });
     one_of(
-        "100 for one time over midnight",
+        "200 for one time over midnight",
         &late,
         &["2026-11-24T23:30:00.000Z"],
     )

@@ -204,7 +204,7 @@ fn fixed() -> impl Iterator<Item = Refused> {
         ("PUT", patch, json!({ "status": "Open" })),
         ("PUT", patch, json!({ "value": "12.345" })),
         ("PUT", patch, json!({ "archived": 2 })),
-        ("PUT", patch, json!({ "fields": [] })),
+        ("PUT", patch, json!({ "fields": [1] })),
         ("PUT", "/crmopportunity/0?id=3", json!({})),
         ("PUT", "/crmopportunity/1", json!({ "title": "Pedido" })),
         ("POST", "/crm/opportunities/0", json!({ "page": 1, "limit": 1 })),
