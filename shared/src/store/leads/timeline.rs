@@ -80,8 +80,8 @@ impl Reader {
             )
         })
         .await?;
-        let calls = calls.into_iter().map(|item| (item, call as Decode));
-        let forms = forms.into_iter().map(|item| (item, form as Decode));
+        let calls = calls.into_iter().map(|item| (item, CALL));
+        let forms = forms.into_iter().map(|item| (item, FORM));
         let mut events: Vec<_> = calls.chain(forms).collect();
         events.sort_by_cached_key(|(item, _)| std::cmp::Reverse(moment(item)));
         let total = events.len();
@@ -107,13 +107,8 @@ impl Reader {
 
 type Decode = fn(Item) -> Result<TimelineEvent, StoreError>;
 
-fn call(item: Item) -> Result<TimelineEvent, StoreError> {
-    item::decode("event", item).map(TimelineEvent::Call)
-}
-
-fn form(item: Item) -> Result<TimelineEvent, StoreError> {
-    events::decode(&item).map(TimelineEvent::Form)
-}
+const CALL: Decode = |item| item::decode("event", item).map(TimelineEvent::Call);
+const FORM: Decode = |item| events::decode(&item).map(TimelineEvent::Form);
 
 /// Time and id of an event. Stored times have one form, so their texts have their order.
 fn moment(item: &Item) -> (Option<String>, Option<EventId>) {
