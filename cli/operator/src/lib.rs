@@ -256,15 +256,6 @@ impl Operator {
         self.environment().now()
     }
 
-    /// Counts the leads of list blocks, by which pages far from the start are found. Returns the number of counted
-    /// ranks.
-    ///
-    /// # Errors
-    /// [`OperatorError::Store`] if the table fails; what was counted by then stays.
-    pub async fn count_lead_ranks(&self) -> Result<u64, OperatorError> {
-        Ok(self.writer.count_lead_ranks().await?)
-    }
-
     /// Creates the instance, with default settings and no users.
     ///
     /// # Errors

@@ -24,33 +24,6 @@ pub fn refused(document: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The counted ranks of leads.
-fn counted(bench: &Bench) -> Vec<String> {
-    let mut ranks = bench.partition("acme#lead-rank");
-    ranks.retain(|rank| rank["counted"]["N"].as_str().is_some_and(|number| number != "0"));
-    let keys = ranks
-        .iter()
-        .map(|rank| rank["sk"]["S"].as_str().unwrap().to_owned());
-    let mut keys: Vec<_> = keys.collect();
-    keys.sort();
-    keys
-}
-
-/// An import counts leads, so that far pages are found at once.
-#[test]
-fn an_import_counts_leads() {
-    let bench = bench();
-    bench.import(&(lead(1, "") + &lead(1_000_000, ""))).done();
-    assert_eq!(counted(&bench), ["all#00000000000", "all#00000000061"]);
-    assert_sound(&bench);
-    bench.import(&(lead(2, "") + &lead(2_000_000, ""))).done();
-    assert_eq!(
-        counted(&bench),
-        ["all#00000000000", "all#00000000061", "all#00000000122"]
-    );
-    assert_sound(&bench);
-}
-
 pub fn records(export: &str, kind: &str) -> Vec<Value> {
     let records = export
         .lines()

@@ -252,7 +252,7 @@ impl Writer {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let id = sequence.id()?;
-        self.add_lead(transaction, caller.lead(id, now), sequence)?;
+        self.add_lead(transaction, caller.lead(id, now))?;
         let claim = phone_claim(self.keys(), &caller.phone);
         put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())

@@ -18,9 +18,6 @@ pub struct Derived {
     pub items: BTreeMap<Key, Item>,
     /// Totals that count the record, with its contributions.
     pub totals: BTreeMap<Key, Contribution>,
-    /// Ranks of its lists, with its contributions. Ranks do not count every record (see `leads::ranks`), so they are
-    /// not totals.
-    pub ranks: BTreeMap<Key, Contribution>,
 }
 
 /// Contribution of one record to a total.
@@ -50,7 +47,6 @@ impl Derived {
             transaction.delete(key.clone(), Condition::Always);
         }
         add_differences(transaction, &old.totals, &new.totals);
-        add_differences(transaction, &old.ranks, &new.ranks);
         for (key, item) in new.items {
             match old.items.get(&key) {
                 Some(old) if *old == item => {}
@@ -138,7 +134,6 @@ mod tests {
                 .iter()
                 .map(|(name, cents)| (key(name), share(*cents)))
                 .collect(),
-            ranks: BTreeMap::new(),
         }
     }
 

@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::Writer;
 use super::entity::{Entity, Stored};
 use super::key::Cause;
-use super::leads::{Details, LeadState, ranks};
+use super::leads::{Details, LeadState};
 use super::opportunities::OpportunitySnapshot;
-use super::sequence::Sequence;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::event::FormEvent;
 use crate::ids::UserId;
@@ -113,17 +112,12 @@ impl Writer {
         transaction.put(self.keys().trigger(cause), item, Condition::Always);
     }
 
-    /// Adds the writes of a new lead, with the outbox entry of its facts, to a transaction. The caller takes `id`,
-    /// the lead's id, at the counter.
+    /// Adds the writes of a new lead, with the outbox entry of its facts, to a transaction. The caller takes the lead's
+    /// id at the counter.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.
-    pub fn add_lead(
-        &self,
-        transaction: &mut Transaction,
-        lead: Lead,
-        id: Sequence,
-    ) -> Result<(), StoreError> {
+    pub fn add_lead(&self, transaction: &mut Transaction, lead: Lead) -> Result<(), StoreError> {
         let state = LeadState {
             lead,
             company: None,
@@ -131,9 +125,7 @@ impl Writer {
             details: Details::default(),
         };
         let record = Stored::made(state, None);
-        let mut creation = self.put_record(&record, None)?;
-        ranks::leave_to_count(&mut creation, self.keys(), &record.lead, id);
-        transaction.merge(creation);
+        transaction.merge(self.put_record(&record, None)?);
         Ok(())
     }
 

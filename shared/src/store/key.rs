@@ -31,7 +31,9 @@ pub use board::{
 };
 pub use calendar::AgendaOf;
 pub use directory::{department_members, member_department};
-pub use lead::{class_of, in_span, keyed_id, looked_up_lead, ranked_list, stale_marker_lead, tombstone_lead};
+pub use lead::{
+    class_of, in_span, keyed_id, looked_up_lead, numbered_block, stale_marker_lead, tombstone_lead,
+};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -180,7 +182,7 @@ impl Keys<'_> {
             Some("meeting-month") => Origin::Meeting(None),
             Some("lead-ticket") => Origin::Ticket(placed_ticket(&key.sk)),
             Some("ticket-file" | "lead-file") => Origin::File,
-            Some("lead-total" | lead::RESTRICTED_LEADS) => Origin::LeadTotal,
+            Some("lead-total" | lead::RESTRICTED_LEADS | lead::LEAD_BLOCKS) => Origin::LeadTotal,
             Some("board-total" | "board-rank" | board::RESTRICTED_TOTAL | board::RESTRICTED_RANK) => {
                 Origin::OpportunityTotal
             }

@@ -193,11 +193,6 @@ impl Transaction {
         }
     }
 
-    /// Removes the write of an item from the transaction.
-    pub fn omit(&mut self, key: &Key) {
-        self.writes.remove(key);
-    }
-
     /// Whether both transactions write the same item in ways that cannot be merged.
     #[must_use]
     pub fn collides(&self, other: &Self) -> bool {

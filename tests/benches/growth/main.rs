@@ -248,9 +248,7 @@ async fn searches(asking: &Asking, table: &mut Table) {
 
 /// A page of leads that is asked alone, equally far from the beginning of a block of ids at every size.
 async fn far_leads(asking: &Asking, table: &mut Table) {
-    let counted = asking.world.operator(ACME).count_lead_ranks().await;
-    counted.expect("the leads can be counted");
-    let before = 800 + 6_400 * (asking.size.saturating_sub(1_000) / 6_400);
+    let before = 800 + 5_000 * (asking.size.saturating_sub(1_000) / 5_000);
     for (name, wallet, page) in [
         (PAGES_OF_LEADS[0], &asking.wallet, 1),
         (PAGES_OF_LEADS[1], &asking.wallet, before / LIMIT + 1),

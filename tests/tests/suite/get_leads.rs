@@ -1,6 +1,6 @@
 //! `GET /leads`: endpoint 1.
 
-pub mod far;
+mod far;
 mod walks;
 
 use serde_json::json;

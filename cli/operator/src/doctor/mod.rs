@@ -25,7 +25,6 @@ mod notices;
 mod orphans;
 mod others;
 mod quarantine;
-mod ranks;
 mod records;
 mod reports;
 mod tally;
@@ -126,7 +125,6 @@ impl Operator {
         };
         doctor.check_small_kinds().await?;
         doctor.check_records_and_totals().await?;
-        doctor.check_ranks().await?;
         doctor.check_reports().await?;
         doctor.report_quarantine().await?;
         doctor.check_notices().await?;

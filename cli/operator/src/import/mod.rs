@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Kind, Leads,
-    LossReasons, Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
+    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Leads, LossReasons,
+    Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
 };
 use crate::{Operator, OperatorError};
 use futures_util::StreamExt as _;
@@ -150,9 +150,6 @@ impl Import<'_> {
         self.import_kind::<LossReasons>().await?;
         self.import_kind::<Companies>().await?;
         self.import_kind::<Leads>().await?;
-        if self.plan.range(&[Kind::Leads]).is_some() {
-            self.operator.count_lead_ranks().await?;
-        }
         self.import_kind::<Funnels>().await?;
         let funnels = self.operator.reader().funnels().await?;
         self.known.funnels = funnels.into_iter().map(|funnel| (funnel.id, funnel)).collect();

@@ -97,6 +97,7 @@ set n {"N":"-3"} | acme#lead-total#0 7 | counts -3, but there are 1
 delete | acme#lead-total#0 none.2 | is missing: there are 1
 set userAccess {"L":[{"N":"7"}]} | acme#lead-total-restricted#1 8#* | describes another class
 set n {"S":"many"} | acme#lead-total#1 9 | counts no number, but there are 1
+set n.7 {"N":"2"} | acme#lead-block#0 000000000000000 | counts 2 of 7, but there are 1
 set n.open {"N":"3"} | acme#board-total#3#0 column#31#- | counts 3 of open, but there are 1
 set c.31#gain {"N":"-5"} | acme#board-total#3#0 user#8#3#- | adds up to -5 cents of 31#gain, but there are 44
 set c.open#restricted {"N":"7"} | acme#board-total#3#1 column#32#- | adds up to 7 cents of open#restricted, but there are 0

@@ -1,6 +1,6 @@
 //! The keys of leads, their look-ups and lists, and their calls.
 
-use super::{Key, Keys, class};
+use super::{Key, Keys, class, number};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
 use crate::words::KeySpan;
 use table::{KeyRange, unsharded};
@@ -42,19 +42,14 @@ impl Keys<'_> {
         self.pk(&format!("{RESTRICTED_LEADS}#{}", u8::from(archived)))
     }
 
-    /// The ranks of all lists: numbers of leads by ranges of ids.
-    pub fn lead_ranks(self) -> String {
-        self.pk(LEAD_RANKS)
+    /// The blocks of the list of leads, archived or not: numbers of leads by ranges of ids.
+    pub fn lead_blocks(self, archived: bool) -> String {
+        self.pk(&format!("{LEAD_BLOCKS}#{}", u8::from(archived)))
     }
 
-    /// The ranks of an owner's list, or of the list of all leads, with their shards.
-    pub fn list_ranks(self, owner: Option<UserId>) -> KeyRange {
-        KeyRange::beginning(self.lead_ranks(), ranked(owner))
-    }
-
-    /// A rank of an owner's list, or of the list of all leads. Ranks of a list are numbered by their ranges of ids.
-    pub fn lead_rank(self, owner: Option<UserId>, rank: u64) -> Key {
-        Key::new(self.lead_ranks(), format!("{}{rank:011}", ranked(owner)))
+    /// A block of the list of leads. Blocks are numbered by their ranges of ids.
+    pub fn lead_block(self, archived: bool, block: u64) -> Key {
+        Key::new(self.lead_blocks(archived), number(block))
     }
 
     /// The leads that have a number, the best match first: not archived before archived, then by id (C-72).
@@ -217,23 +212,11 @@ const ADDRESS: &str = "#@";
 /// The number of partitions of calls.
 const CALL_PARTS: u64 = 4;
 
-const LEAD_RANKS: &str = "lead-rank";
-const ALL: &str = "all";
+pub(crate) const LEAD_BLOCKS: &str = "lead-block";
 
-/// The prefix of the ranks of an owner's list, or of the list of all leads.
-fn ranked(owner: Option<UserId>) -> String {
-    owner.map_or_else(|| format!("{ALL}#"), |owner| format!("{owner}#"))
-}
-
-/// The list, of an owner or of all leads, and the number of a rank, by the sort key of the rank or its shard. `None` if
-/// no such key is ever written.
-pub fn ranked_list(sk: &str) -> Option<(Option<UserId>, u64)> {
-    let (list, rank) = unsharded(sk).split_once('#')?;
-    let owner = match list {
-        ALL => None,
-        owner => Some(UserId::new(owner.parse().ok()?)?),
-    };
-    Some((owner, rank.parse().ok()?))
+/// The number of a block, by its sort key or that of a shard.
+pub fn numbered_block(sk: &str) -> Option<u64> {
+    unsharded(sk).parse().ok()
 }
 
 pub(crate) const RESTRICTED_LEADS: &str = "lead-total-restricted";

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use super::details::Details;
 use super::form::FormReceipt;
 use super::identity::{Claimants, Identity};
-use super::ranks;
 use super::record::{LeadRecord, LeadState};
 use crate::ids::LeadId;
 use crate::lead::Lead;
@@ -235,7 +234,6 @@ impl Writer {
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;
-        ranks::leave_to_count(&mut transaction, keys, &new.lead, id);
         if let Some(company) = &new.company {
             company.require(&mut transaction, keys);
         }

@@ -1,5 +1,6 @@
 //! Leads: their records, the list, changes and deletions, and the markers of stale copies.
 
+pub mod blocks;
 pub mod create;
 pub mod delete;
 pub mod deleted_leads;
@@ -7,7 +8,6 @@ pub mod details;
 pub mod form;
 pub mod identity;
 pub mod list;
-pub mod ranks;
 pub mod record;
 pub mod references;
 pub mod stale_markers;

@@ -1,4 +1,4 @@
-//! A lead's record and its derived items: list entries, totals, ranks, and look-ups by number, e-mail address, word and
+//! A lead's record and its derived items: list entries, totals, and look-ups by number, e-mail address, word and
 //! company.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use table::AttributeValue;
 
 use super::details::{CUSTOM, Details};
 use super::identity::email_digest;
-use super::{ranks, stale_markers, totals};
+use super::{blocks, stale_markers, totals};
 use crate::environment::Environment;
 use crate::ids::{LeadId, TagId, UserId};
 use crate::lead::Lead;
@@ -350,9 +350,7 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
     if let Some(company) = lead.company {
         items.insert(key::entry(keys.company_leads(company), id), Item::new());
     }
-    Ok(Derived {
-        items,
-        totals: totals::contributions(keys, lead)?,
-        ranks: ranks::contributions(keys, lead),
-    })
+    let mut totals = totals::contributions(keys, lead)?;
+    totals.extend([blocks::contribution(keys, lead)]);
+    Ok(Derived { items, totals })
 }

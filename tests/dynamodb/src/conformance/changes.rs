@@ -124,11 +124,12 @@ pub async fn check(cases: &mut Cases<'_>) {
             // Beside a refused write, nothing changes.
             let other = cases.key();
             transaction.check(other.clone(), Condition::Present);
-            let outcome = cases.commit(transaction.clone()).await;
+            let outcome = cases.commit(transaction).await;
             cases.expect(&case, outcome, Outcome::refused(&other, None));
             let stored = cases.stored(&key).await;
             cases.expect(&case, stored, item);
-            transaction.omit(&other);
+            let mut transaction = Transaction::default();
+            change(&mut transaction, key.clone());
             let outcome = cases.commit(transaction).await;
             cases.expect(&case, outcome, Outcome::Done);
             let stored = cases.stored(&key).await;

@@ -230,7 +230,7 @@ async fn call_costs() {
             json!({ "leadPhone": "5541988880001" }),
             3,
             8.0,
-            22.0,
+            24.0,
         ),
         (
             "19: new number, known now",

@@ -5,7 +5,6 @@ pub mod bookings;
 mod calls;
 mod contested;
 mod copies;
-mod far_pages;
 mod leads;
 mod links;
 mod storm;

@@ -38,6 +38,7 @@ fn the_origin_of_built_keys() {
         (keys.lead_call(lead(), call), Origin::None),
         (Key::new(keys.phone("5511"), "x"), of_some_lead),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
+        (keys.lead_block(true, 7), Origin::LeadTotal),
         (
             total(keys.restricted_lead_totals(false), "7#ab"),
             Origin::LeadTotal,

@@ -31,14 +31,9 @@ proptest! {
         prop_assert_eq!(placed_ticket(&keys.lead_ticket(lead, date, ticket).sk), Some(ticket));
         prop_assert_eq!(stale_marker_lead(&keys.stale_marker(lead)), Some(lead));
         prop_assert_eq!(tombstone_lead(&keys.tombstone(lead)), Some(lead));
-        for owner in [None, Some(user)] {
-            let rank = keys.lead_rank(owner, id);
-            prop_assert_eq!(ranked_list(&rank.sk), Some((owner, id)));
-            let ranks = keys.list_ranks(owner);
-            for item in std::iter::once(rank.clone()).chain(table::shards(&rank)) {
-                prop_assert_eq!(ranked_list(&item.sk), Some((owner, id)));
-                prop_assert!(ranks.after < Some(item.sk.clone()) && Some(item.sk) < ranks.through);
-            }
+        let block = keys.lead_block(archived, id);
+        for item in std::iter::once(block.clone()).chain(table::shards(&block)) {
+            prop_assert_eq!(numbered_block(&item.sk), Some(id));
         }
         prop_assert_eq!(looked_up_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
         prop_assert_eq!(looked_up_lead(&email.sk), Some(lead));

@@ -6,7 +6,7 @@ use super::scan::RequestedPage;
 use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
-use crate::store::leads::ranks::LocatorStep;
+use crate::store::leads::blocks::LocatorStep;
 use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, VisibleLeads};
 use crate::store::page_cursor::PageCursor;
@@ -277,7 +277,8 @@ impl Writer {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// The entries of a page: near ones from the beginning of the lists, far ones through ranks.
+    /// The entries of a page: near ones from the beginning of the lists, far ones through
+    /// blocks.
     async fn page_entries(
         &self,
         asked: &RequestedPage<'_>,
@@ -290,10 +291,10 @@ impl Writer {
         asked.scan(lists).page(skip).await
     }
 
-    /// A page without a cursor, found through [ranks](crate::store::leads::ranks).
+    /// A page without a cursor, found through [blocks](crate::store::leads::blocks).
     async fn far_page(&self, asked: &RequestedPage<'_>, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
-        let ranks = self.reader.lead_ranks(asked.reach).await?;
-        let locator = ranks.locator(asked.viewer, asked.request.archived);
+        let locator = self.reader.page_locator(asked.viewer, asked.request.archived);
+        let locator = locator.await?;
         let mut block = 0;
         let after = loop {
             match locator.next_step(&mut block, &mut skip) {
@@ -306,11 +307,7 @@ impl Writer {
                 }
             }
         };
-        let page = asked.between((after.as_deref(), None)).page(skip).await?;
-        if let Some(last) = page.last() {
-            self.count_passed(&ranks, last.id, asked.budget).await;
-        }
-        Ok(page)
+        asked.between((after.as_deref(), None)).page(skip).await
     }
 
     /// Stores the cursor of the next page. New leads come after all others. If the cursor cannot be stored, the page

@@ -311,8 +311,7 @@ impl Attempts<'_> {
                 );
             }
             Attendee::New(contact) => {
-                self.store
-                    .add_lead(&mut transaction, contact.lead(lead, now), lead_number)?;
+                self.store.add_lead(&mut transaction, contact.lead(lead, now))?;
                 lead_number.take(&mut transaction, keys.counter(Counter::Lead), LEAD);
             }
         }

@@ -49,16 +49,7 @@ pub type Items = BTreeMap<String, Option<String>>;
 
 /// The items except the counters of ids.
 pub fn without_counters(items: &Items) -> Items {
-    without(items, "#counter ")
-}
-
-/// The items except the ranks of leads, to which a new lead adds only if its id was reserved.
-pub fn without_ranks(items: &Items) -> Items {
-    without(items, "#lead-rank ")
-}
-
-fn without(items: &Items, kind: &str) -> Items {
-    let items = items.iter().filter(|(key, _)| !key.contains(kind));
+    let items = items.iter().filter(|(key, _)| !key.contains("#counter "));
     items.map(|(key, item)| (key.clone(), item.clone())).collect()
 }
 

@@ -13,7 +13,7 @@ use tests::{ACME, World};
 use super::ask::{Again, Ask};
 use super::moment::{Length, Moment, Script};
 use super::outcome::{Answered, Left};
-use super::stage::{Cast, Items, Stage, without_counters, without_ranks};
+use super::stage::{Cast, Items, Stage, without_counters};
 
 /// Well below a function's timeout in template.yaml.
 const MAX: Duration = Duration::from_secs(25);
@@ -180,9 +180,7 @@ impl<'a> Trial<'a> {
                 _ => &self.after,
             };
             // Setting a record to its current value may count as a change.
-            if without_ranks(&now) != without_ranks(expected)
-                && (self.ask.again != Again::Same || left == Left::Before)
-            {
+            if now != *expected && (self.ask.again != Again::Same || left == Left::Before) {
                 return Err(format!("sent again: {}", difference(expected, &now)));
             }
             self.is_sound(now).await?;
@@ -260,7 +258,7 @@ impl<'a> Trial<'a> {
     async fn look(&mut self, answered: Answered, there: &Items) -> Result<Left, String> {
         let left = if there.is_empty() {
             Left::Before
-        } else if without_ranks(there) == without_ranks(&self.after) {
+        } else if *there == self.after {
             Left::After
         } else if answered == Answered::Busy && without_counters(there).is_empty() {
             Left::Reserved
