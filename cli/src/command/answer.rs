@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shared::store::StoreError;
 
 use super::advice;
-use super::text::printable;
+use super::text::{printable, printable_json};
 
 /// The answer of a command.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Answer {
     /// Prints the answer and ends the command.
     pub(super) fn give(self, as_json: bool) -> ExitCode {
         let (out, remark) = match (as_json, self.document) {
-            (true, Some(document)) => (document.to_string(), String::new()),
+            (true, Some(document)) => (printable_json(&document.to_string()).into_owned(), String::new()),
             _ => (printable(&self.text), self.note),
         };
         if !remark.is_empty() {
@@ -103,7 +103,11 @@ pub(super) fn fail(failure: &Failure, as_json: bool) -> ExitCode {
         Failure::Unread => return ExitCode::from(1),
     };
     if as_json {
-        let _ = writeln!(io::stdout(), "{}", json!({ "error": reason }));
+        let _ = writeln!(
+            io::stdout(),
+            "{}",
+            printable_json(&json!({ "error": reason }).to_string())
+        );
     } else {
         let _ = writeln!(io::stderr(), "error: {}", printable(reason));
     }

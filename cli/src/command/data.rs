@@ -13,7 +13,7 @@ use operator::{Operator, UnreadableRecords, progress};
 use serde_json::json;
 use shared::instance::InstanceName;
 
-use super::text::{printable, printable_line};
+use super::text::{PrintableLines, printable, printable_line};
 use super::{Answer, Failure, Global, interrupt};
 use operator::export::{self, Counts};
 use operator::import::{self, CancellationToken, ImportReport, Source};
@@ -239,7 +239,7 @@ async fn write_records(
         };
     }
     protect_standard_output();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = PrintableLines::on(BufWriter::new(io::stdout().lock()));
     let counts = export::export(operator, &mut out, bar).await;
     let counts = counts.and_then(|counts| Ok(out.flush().map(|()| counts)?));
     counts.map_err(|error| write_failure(error, Path::new("standard output")))

@@ -1,6 +1,7 @@
 //! Text for terminals: aligned columns with headings, colours, and data without control characters.
 
-use std::io::{self, IsTerminal};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
 
 /// Whether text has colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +39,64 @@ pub fn printable(text: &str) -> String {
 
 /// The same for a text that is one line.
 pub fn printable_line(line: &str) -> String {
-    let is_direction = |c| {
-        let marks = ['\u{61c}', '\u{200e}', '\u{200f}'];
-        marks.contains(&c) || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c)
-    };
-    line.chars()
-        .filter(|c| !c.is_control() && !is_direction(*c))
-        .collect()
+    line.chars().filter(|c| !is_commanding(*c)).collect()
+}
+
+/// The same for lines of JSON, which has escapes for these characters.
+pub fn printable_json(text: &str) -> Cow<'_, str> {
+    let is_raw = |c: char| c != '\n' && is_commanding(c);
+    if !text.contains(is_raw) {
+        return text.into();
+    }
+    let escaped = text.chars().map(|c| {
+        if is_raw(c) {
+            format!("\\u{:04x}", u32::from(c))
+        } else {
+            c.to_string()
+        }
+    });
+    escaped.collect()
+}
+
+/// Writes lines of JSON as [`printable_json`].
+pub struct PrintableLines<W> {
+    out: W,
+    /// The begun line.
+    line: Vec<u8>,
+}
+
+impl<W> PrintableLines<W> {
+    pub fn on(out: W) -> Self {
+        Self {
+            out,
+            line: Vec::new(),
+        }
+    }
+}
+
+impl<W: Write> Write for PrintableLines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend(bytes);
+        if bytes.ends_with(b"\n") {
+            let lines = String::from_utf8_lossy(&self.line);
+            self.out.write_all(printable_json(&lines).as_bytes())?;
+            self.line.clear();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Whether a character controls a terminal or the direction of its text.
+fn is_commanding(c: char) -> bool {
+    let marks = ['\u{61c}', '\u{200e}', '\u{200f}'];
+    c.is_control()
+        || marks.contains(&c)
+        || ('\u{202a}'..='\u{202e}').contains(&c)
+        || ('\u{2066}'..='\u{2069}').contains(&c)
 }
 
 /// Rows in aligned columns. Headings are shown only on a terminal, so that scripts read rows only.
@@ -94,6 +146,11 @@ mod tests {
     fn data_has_no_control_over_a_terminal() {
         let text = "a\u{1b}[2J\r\u{202e}b\u{2067}\u{200f}\n\tç👩\u{200d}🔧\u{9b}c";
         assert_eq!(printable(text), "a[2Jb\nç👩\u{200d}🔧c");
+        let json = serde_json::json!({ "name": text }).to_string();
+        let shown = printable_json(&json);
+        assert_eq!(printable_line(&shown), shown);
+        let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read["name"], text);
         assert_eq!(aligned(None, &[["a\nb".to_owned(), "c".to_owned()]]), "ab  c");
     }
 }

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use axum::Router;
 use axum::routing::get;
+use shared::http::documents;
 use shared::http::page::{SelfContainedPage, policy};
 
 const HEAD: &str = include_str!("head.html");
@@ -49,7 +50,7 @@ static PAGE: LazyLock<SelfContainedPage> = LazyLock::new(|| {
 
 /// The page's route.
 pub fn routes() -> Router {
-    Router::new().route("/panel", get(async || PAGE.response()))
+    documents(Router::new().route("/panel", get(async || PAGE.response())))
 }
 
 /// The page's text.

@@ -9,7 +9,7 @@ fn all_faults_of_a_line_are_named() {
     let bench = bench();
     let lines = [
         lead(1, r#","owner":98,"company":5,"tags":[4],"userAccess":[99]"#),
-        lead(2, r#","points":"many","archived":1,"email":true"#),
+        lead(2, r#","points":"many","archived":"sim","email":true"#),
         r#"{"kind":"user","id":"x","name":true,"emial":"a"}"#.to_owned() + "\n",
         r#"{"kind":"opportunity","id":1,"title":"","value":-1,"status":"won"}"#.to_owned() + "\n",
         r#"{"kind":"opportunity","id":2,"title":"A","crm_id":9,"crm_column":1,"user":98}"#.to_owned() + "\n",

@@ -11,10 +11,18 @@ use crate::running::Running;
 
 /// Head and body of a response.
 pub fn fetch(url: &str, path: &str) -> (String, Vec<u8>) {
+    send(url, "GET", path)
+}
+
+fn headers(url: &str, method: &str, path: &str) -> String {
+    send(url, method, path).0
+}
+
+fn send(url: &str, method: &str, path: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     write!(
         stream,
-        "GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
     )
     .unwrap();
     let mut answer = Vec::new();
@@ -63,8 +71,31 @@ fn the_health_check_needs_no_credentials() {
     let (head, body) = fetch(&running.url, "/health");
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     assert_eq!(String::from_utf8(body).unwrap(), expected.to_string());
-    for line in ["cache-control: no-store", "x-content-type-options: nosniff"] {
-        assert!(head.lines().any(|sent| sent == line), "{line}: {head}");
+    assert!(head.contains("\r\ncache-control: no-store\r\n"), "{head}");
+    // C-5: every response, of any route and method.
+    for (path, method, status) in documents::PATHS
+        .into_iter()
+        .chain(["/panel"])
+        .flat_map(|path| [(path, "GET", 200), (path, "OPTIONS", 204), (path, "DELETE", 405)])
+    {
+        let head = headers(&running.url, method, path);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {head}");
+        let media_type = if status == 405 {
+            "content-type: application/json; charset=utf-8"
+        } else {
+            ""
+        };
+        for line in [
+            "x-request-id: ",
+            "access-control-allow-origin: *",
+            "x-content-type-options: nosniff",
+            media_type,
+        ] {
+            assert!(
+                head.lines().any(|sent| sent.starts_with(line)),
+                "{method} {path} {line}: {head}"
+            );
+        }
     }
 }
 

@@ -22,7 +22,7 @@ mod ports;
 mod running;
 mod secrets;
 
-use running::{Running, funil};
+use running::{Running, funil, serving};
 
 /// With an empty store the demo is loaded, and the three printed command lines work as printed, if curl is installed.
 #[test]
@@ -207,4 +207,37 @@ fn errors_contain_advice() {
         funil(&["serve", "--notify-host", "*.local"]).status.code(),
         Some(2)
     );
+}
+
+/// C-109: rules of a directory that lack a zone in use would be another zone's in silence.
+#[test]
+fn a_directory_needs_the_zones_in_use() {
+    let home = tempfile::tempdir().unwrap();
+    let zones = home.path().join("zones");
+    std::fs::create_dir_all(zones.join("Etc")).unwrap();
+    // One type of time, `UTC`, and no transitions.
+    let mut compiled = b"TZif".to_vec();
+    compiled.resize(39, 0);
+    compiled.extend([1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]);
+    compiled.extend(b"UTC\0");
+    std::fs::write(zones.join("Etc/UTC"), compiled).unwrap();
+    let data = home.path().join("data");
+    for command in [
+        "instance create acme",
+        "instance set acme timezone America/Vancouver",
+    ] {
+        let arguments: Vec<_> = command
+            .split(' ')
+            .chain(["--data", data.to_str().unwrap()])
+            .collect();
+        let done = funil(&arguments);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let refused = serving(home.path(), &["--empty"])
+        .env("FUNIL_TZDATA", &zones)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    let lacks = "FUNIL_TZDATA lacks the time zone America/Vancouver, which the instance acme uses";
+    assert!(!refused.status.success() && said.contains(lacks), "{said}");
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use serde_json::{Value, json};
 use shared::auth::{Prefetch, Public, PublicLink, SlotsEndpoint};
 use shared::calendar::LinkName;
-use shared::http::{InvalidField, Params, RawRequest, RequestError};
+use shared::http::{InvalidField, RawRequest, RequestError};
 use shared::ids::MeetingId;
 use shared::store::{PrefetchedSlots, Reader, SlotsRequest, StoreError};
 use shared::time::Timestamp;
@@ -42,7 +42,9 @@ impl Prefetch for ListSlots {
     /// Parses `keyName`, `from` (default: now), `to` (default: the maximum), `meetingId` and `rescheduleKey`.
     fn parse(request: &RawRequest) -> Result<Self, BookingError> {
         let (params, now) = (&request.params, request.now);
-        let link = text(params, "keyName")?.ok_or(InvalidField::new("keyName", MUST_BE_LINK))?;
+        let link = params
+            .filled("keyName")?
+            .ok_or(InvalidField::new("keyName", MUST_BE_LINK))?;
         let from = time(params, "from")?.unwrap_or(now);
         let latest = from.plus_days(MAX_DAYS);
         let to = time(params, "to")?.unwrap_or(latest);
@@ -52,7 +54,7 @@ impl Prefetch for ListSlots {
         if to > latest {
             return Err(InvalidField::new("to", "must be at most 62 days after from").into());
         }
-        let (meeting, key) = (text(params, "meetingId")?, text(params, "rescheduleKey")?);
+        let (meeting, key) = (params.filled("meetingId")?, params.filled("rescheduleKey")?);
         let shows_meeting = meeting.is_some() || key.is_some();
         let meeting = meeting.and_then(|id| MeetingId::new(id.parse().ok()?));
         Ok(Self {
@@ -77,11 +79,6 @@ impl ListSlots {
     fn shows_meeting(&self) -> bool {
         self.request.meeting.is_some()
     }
-}
-
-/// A parameter that is not blank.
-fn text<'p>(params: &'p Params, name: &'static str) -> Result<Option<&'p str>, InvalidField> {
-    Ok(params.one(name)?.filter(|text| !text.trim().is_empty()))
 }
 
 /// The bookable start times in order: exactly those that endpoint 13 accepts until something changes. With the key of a

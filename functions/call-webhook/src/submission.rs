@@ -34,7 +34,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// A submission as it was sent.
 #[derive(Debug)]
 pub struct Submission {
-    /// The fields by name; those of the body replace those of the query. A list has the values of a repeated name.
+    /// The fields by name. A list has the values of a repeated name, those of the body first.
     fields: Map<String, Value>,
     key: Option<String>,
     /// The files of its body, which are dropped.
@@ -47,10 +47,9 @@ impl Submission {
     /// Reads the query and the body.
     pub fn read(request: &RawRequest) -> Result<Self, RequestError> {
         let query = request.params.iter();
+        let query = query.filter(|(name, _)| !RESERVED.contains(&without_index((*name).to_owned()).as_str()));
         let query = query.map(|(name, value)| (name.to_owned(), Value::from(value)));
-        let mut fields = grouped(query);
-        fields.retain(|name, _| !RESERVED.contains(&name.as_str()));
-        fields.extend(body(request)?);
+        let fields = grouped(body(request)?.into_iter().chain(query));
         let length = |(name, value): (&String, &Value)| {
             name.len() + value.as_str().map_or_else(|| value.to_string().len(), str::len)
         };
@@ -97,17 +96,20 @@ impl Submission {
             let value = self.fields.get(&field.name);
             let read = value
                 .zip(field.target())
-                .map(|(value, target)| read_field(&field.name, &target, value).map(|value| (value, target)))
+                .map(|(value, target)| {
+                    let (sent, read) = read_field(&field.name, &target, value)?;
+                    Ok::<_, InvalidField>((sent, read, target))
+                })
                 .transpose()?
-                .filter(|(value, _)| !value.is_null());
+                .filter(|(sent, ..)| !sent.is_null());
             known.insert(field.name.clone());
-            let Some((value, target)) = read else {
+            let Some((sent, value, target)) = read else {
                 if field.required {
                     return Err(InvalidField::new(field.name, "is required"));
                 }
                 continue;
             };
-            accepted.values.insert(field.name.clone(), value.clone());
+            accepted.values.insert(field.name.clone(), sent);
             match target {
                 Target::Field(name) => {
                     // Only `whatsapp` and `chatapp` are names of one field.
@@ -149,7 +151,7 @@ fn read_utm(fields: Vec<(&String, &Value)>) -> Result<Map<String, Value>, Invali
 }
 
 /// The fields of a body: JSON or form-encoded, empty if the body is. See the head of this file.
-fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
+fn body(request: &RawRequest) -> Result<Vec<(String, Value)>, RequestError> {
     let bytes = request.body.as_ref();
     let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii();
     let media_type = request
@@ -158,13 +160,13 @@ fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
         .and_then(|value| value.to_str().ok());
     let media_type = media_type.unwrap_or_default().trim().to_ascii_lowercase();
     if text.is_empty() {
-        return Ok(Map::new());
+        return Ok(Vec::new());
     }
     if text.starts_with(b"{") || media_type.starts_with("application/json") {
-        return Ok(grouped(parse_object(bytes)?.into_iter()));
+        return Ok(parse_object(bytes)?.into_iter().collect());
     }
     let pairs = decoded(text).into_iter();
-    Ok(grouped(pairs.map(|(name, value)| (name, value.into()))))
+    Ok(pairs.map(|(name, value)| (name, value.into())).collect())
 }
 
 /// Groups pairs by name. A repeated name has a list of its values.
@@ -187,25 +189,29 @@ fn grouped(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
     fields
 }
 
-/// The value of a field whose name in the submission is `name`; null if it is blank.
-fn read_field(name: &str, target: &Target, value: &Value) -> Result<Value, InvalidField> {
+/// All values of a field whose name in the submission is `name`, and the one that its lead gets; null if they are blank.
+fn read_field(name: &str, target: &Target, value: &Value) -> Result<(Value, Value), InvalidField> {
     let invalid = |rule| invalid(name, rule);
     let Target::Field(field) = target else {
         return match person_value(value.clone()).map_err(invalid)? {
             Value::String(text) if !fits(&text, MAX_TEXT) => {
                 Err(invalid("must have at most 10000 characters"))
             }
-            value => Ok(value),
+            value => Ok((value.clone(), value)),
         };
     };
     let text = person_text(value).map_err(invalid)?;
+    let all = match value {
+        Value::Array(_) => person_value(value.clone()).map_err(invalid)?,
+        _ => text.clone().into(),
+    };
     let is_name = NAMES.contains(&field.as_str());
     match &text {
         Some(text) if is_name && !fits(text, MAX_LEAD_NAME) => {
             Err(invalid("must have at most 255 characters"))
         }
         Some(text) if !is_name && text.len() > MAX_LEAD_FIELD => Err(invalid("must have at most 1000 bytes")),
-        _ => Ok(text.into()),
+        _ => Ok((all, text.into())),
     }
 }
 

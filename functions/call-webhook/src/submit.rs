@@ -95,7 +95,7 @@ struct Received {
     is_replay: bool,
 }
 
-/// Records a submission, unless an equal one was recorded for a lead that still exists.
+/// Records a submission, unless an equal one was recorded for a lead that still exists. Both bring an archived lead back.
 async fn record(
     scope: &FormScope,
     submission: &Submission,
@@ -128,7 +128,10 @@ async fn record(
         }
         if let Some(id) = replayed(claimed)? {
             let lead = LeadId::new(id).ok_or(StoreError::Contention("claiming a key"))?;
-            if store.reader().whole_lead(lead).await?.is_some() {
+            if let Some(found) = store.reader().lead_record(lead).await? {
+                if found.lead.archived {
+                    store.archive_leads(vec![found], false, |_| true).await?;
+                }
                 return Ok(Received {
                     lead,
                     is_replay: true,

@@ -10,7 +10,7 @@ use axum::middleware::from_fn;
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use serde_json::json;
-use shared::http::{accepts_gzip, gunzip, gzipped};
+use shared::http::{accepts_gzip, documents, gunzip, gzipped};
 use shared::release::release;
 
 /// The text of `openapi.yaml`.
@@ -40,16 +40,11 @@ pub const PATHS: [&str; 6] = [
 /// The routes, each of which answers GET.
 pub fn routes() -> Router {
     let [document, page, start, style, script, health] = PATHS;
-    // Viewers in browsers may read the document from any origin.
     let text = (
-        [
-            ("content-type", "application/yaml; charset=utf-8"),
-            ("access-control-allow-origin", "*"),
-            ("x-content-type-options", "nosniff"),
-        ],
+        [("content-type", "application/yaml; charset=utf-8")],
         TEXT.replace(DEFAULT_ADDRESS, SAME_ORIGIN),
     );
-    Router::new()
+    let routes = Router::new()
         .route(document, get(text).layer(from_fn(gzipped)))
         .route(page, file("text/html; charset=utf-8", include_str!("page.html")))
         .route(
@@ -58,15 +53,15 @@ pub fn routes() -> Router {
         )
         .route(style, packed("text/css; charset=utf-8", STYLE))
         .route(script, packed("text/javascript; charset=utf-8", SCRIPT))
-        .route(health, get(async || healthy()))
+        .route(health, get(async || healthy()));
+    documents(routes)
 }
 
 /// The headers of a file of the page.
-fn headers_of(media_type: &'static str) -> [(&'static str, &'static str); 6] {
+fn headers_of(media_type: &'static str) -> [(&'static str, &'static str); 5] {
     [
         ("content-type", media_type),
         ("content-security-policy", POLICY),
-        ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
@@ -96,9 +91,7 @@ fn packed(media_type: &'static str, compressed: &'static [u8]) -> MethodRouter {
 fn healthy() -> impl IntoResponse {
     let headers = [
         ("content-type", "application/json; charset=utf-8"),
-        ("access-control-allow-origin", "*"),
         ("cache-control", "no-store"),
-        ("x-content-type-options", "nosniff"),
     ];
     (
         headers,

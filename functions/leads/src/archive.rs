@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shared::auth::{ArchiveLeads, Authorized, KeyInQuery, Prefetch};
 use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
 use shared::ids::LeadId;
-use shared::input::flag;
+use shared::input::{drop_blanks, flag};
 use shared::lead::Lead;
 use shared::store::{LeadRecord, Reader, StoreError};
 
@@ -27,7 +27,8 @@ impl Prefetch for Archive {
     type Error = RequestError;
 
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
-        let body = parse_object(&request.body)?;
+        let mut body = parse_object(&request.body)?;
+        drop_blanks(&mut body);
         let archived = required(&body, "archived", "must be true or false", flag)?;
         let (ids, is_bulk) = match (body.get("id"), body.get("ids")) {
             (None, Some(_)) => (lead_ids(&body, "ids")?, true),

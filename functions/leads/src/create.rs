@@ -35,7 +35,7 @@ impl Prefetch for CreateLead {
     fn parse(request: &RawRequest) -> Result<Self, CreateError> {
         let key = request.idempotency_key()?;
         let mut fields = parse_object(&request.body)?;
-        split_name(&mut fields);
+        split_name(&mut fields, &["name", "fullname"]);
         let patch = LeadPatch::read(fields).map_err(invalid)?;
         let unique_text = request.params.all("unique").collect::<Vec<_>>().join(",");
         let content = || [unique_text.as_bytes(), b" ", &request.body].concat();

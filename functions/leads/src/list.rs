@@ -1,19 +1,15 @@
 //! `GET /leads`: endpoint 1.
 
-use axum::http::HeaderValue;
 use axum::response::Response;
 use serde::Serialize;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch, Scope};
-use shared::http::{InvalidField, Params, RawRequest, RequestError, TOO_LARGE};
+use shared::http::{InvalidField, Params, RawRequest, RequestError, TOO_LARGE, show_lower_bound};
 use shared::ids::TagId;
 use shared::store::{LeadRequest, LeadSearch, PrefetchedLeads, Reader, StoreError};
 
 use crate::view::{MANY, Related, Shown, View};
 
-/// Advice for a search or a far page over the read budget (C-86).
-const OVER_BUDGET: &str = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in their order";
-
-/// The same for a filter by a tag.
+/// Advice for a filter by a tag over the read budget (C-86).
 const TAG_OVER_BUDGET: &str = "tag: this would read more than read_budget allows, or for too long; read the pages without a tag and in their order";
 
 /// A page of the list (C-20).
@@ -56,7 +52,7 @@ impl Prefetch for ListLeads {
 
 /// The parameter `tag` (C-98).
 pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
-    params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)
+    params.id("tag")
 }
 
 /// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who sees every
@@ -73,13 +69,12 @@ pub async fn answer(
     ListLeads { page: request, view }: ListLeads,
     (start, expected): (PrefetchedLeads, Related),
 ) -> Result<Response, RequestError> {
-    let advice = if request.tag.is_some() {
-        TAG_OVER_BUDGET
-    } else {
-        OVER_BUDGET
-    };
     let page = scope.store.finish_leads(&scope.viewer, &request, start).await;
-    let page = page.map_err(RequestError::over_budget(advice))?;
+    let page = if request.tag.is_some() {
+        page.map_err(RequestError::over_budget(TAG_OVER_BUDGET))?
+    } else {
+        page.map_err(RequestError::of_page)?
+    };
     // If the total is not exact, at least so many leads match.
     let (total, is_lower_bound) = (page.total, page.more);
     let mut answer = if view.needs_record() {
@@ -100,8 +95,7 @@ pub async fn answer(
         view.answer(ListAnswer { total, leads })
     };
     if is_lower_bound {
-        let headers = answer.headers_mut();
-        headers.insert("x-total-relation", HeaderValue::from_static("gte"));
+        show_lower_bound(answer.headers_mut());
     }
     Ok(answer)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::funnel::Funnel;
-use shared::http::{InvalidField, RawRequest, RequestError, json};
+use shared::http::{RawRequest, RequestError, json};
 use shared::ids::{FunnelId, OpportunityId};
 use shared::store::{OpportunitySnapshot, Reader, StoreError};
 
@@ -25,9 +25,7 @@ impl Prefetch for GetOpportunity {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         Ok(Self {
             id: request.id("opportunity_id", OpportunityId::parse)?,
-            funnel: request
-                .params
-                .parsed("id", InvalidField::MUST_BE_ID, FunnelId::parse)?,
+            funnel: request.params.id("id")?,
         })
     }
 

@@ -2,10 +2,10 @@
 
 use axum::response::{IntoResponse as _, Response};
 use shared::auth::{AnyUser, Authorized, KeyInQuery, Prefetch, Scope};
-use shared::http::{RawRequest, RequestError, bytes_of, json, json_that_fits};
+use shared::http::{RawRequest, RequestError, bytes_of, json, json_that_fits, show_lower_bound};
 use shared::ids::FunnelId;
 use shared::opportunity::Filter;
-use shared::store::{OpportunitySnapshot, PrefetchedBoard, Reader, SnapshotList, StoreError};
+use shared::store::{Found, OpportunitySnapshot, PrefetchedBoard, Reader, SnapshotList, StoreError};
 
 use crate::error::ListError;
 use crate::view::{ColumnView, censor};
@@ -43,8 +43,12 @@ pub async fn list(
     } else {
         board(&scope, &query, &filter, found).await
     };
-    let answer = answer.map_err(RequestError::over_budget(OVER_BUDGET))?;
-    Ok(([("x-filters-ignored", query.ignored.to_string())], answer).into_response())
+    let (answer, is_partial) = answer.map_err(RequestError::over_budget(OVER_BUDGET))?;
+    let mut answer = ([("x-filters-ignored", query.ignored.to_string())], answer).into_response();
+    if is_partial {
+        show_lower_bound(answer.headers_mut());
+    }
+    Ok(answer)
 }
 
 /// A page of one column.
@@ -53,13 +57,14 @@ async fn column(
     query: &ListOpportunities,
     filter: &Filter,
     found: PrefetchedBoard,
-) -> Result<Response, StoreError> {
-    let cards = scope
+) -> Result<(Response, bool), StoreError> {
+    let page = scope
         .store
         .column_page(&scope.viewer, &query.request, filter, found);
-    let mut cards = cards.await?;
-    censor(&mut cards, scope);
-    Ok(json(&SnapshotList::of(&cards, scope.instance())))
+    let mut page = page.await?;
+    censor(&mut page.found, scope);
+    let answer = json(&SnapshotList::of(&page.found, scope.instance()));
+    Ok((answer, page.is_partial))
 }
 
 /// All columns, cut to the maximum size of a response.
@@ -68,9 +73,12 @@ async fn board(
     query: &ListOpportunities,
     filter: &Filter,
     found: PrefetchedBoard,
-) -> Result<Response, StoreError> {
+) -> Result<(Response, bool), StoreError> {
     let columns = scope.store.kanban(&scope.viewer, &query.request, filter, found);
-    let mut columns = columns.await?;
+    let Found {
+        found: mut columns,
+        is_partial,
+    } = columns.await?;
     censor(columns.iter_mut().flat_map(|column| &mut column.cards), scope);
     let (funnel, instance) = (query.request.funnel, scope.instance());
     let shown = |max_cards: usize| -> Vec<ColumnView<'_>> {
@@ -86,5 +94,5 @@ async fn board(
             .map(|column| column.cards.iter().map(size).collect())
             .collect()
     };
-    Ok(json_that_fits(shown, sizes))
+    Ok((json_that_fits(shown, sizes), is_partial))
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::event::CallStatus;
 use crate::event::{CallEvent, EventName};
 use crate::ids::{CallId, EventId, LeadId, UserId};
 use crate::time::Timestamp;
@@ -14,16 +15,6 @@ pub enum CallType {
     Incoming,
     /// The lead was called.
     Outgoing,
-}
-
-/// Whether a call was answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum CallStatus {
-    /// Answered.
-    Complete,
-    /// Not answered.
-    Incomplete,
 }
 
 /// A record of the call history.

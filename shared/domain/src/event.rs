@@ -3,9 +3,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::CallStatus;
 use crate::ids::{CallId, EventId, FormId, LeadId, UserId};
 use crate::time::Timestamp;
+
+/// Whether a call was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CallStatus {
+    /// Answered.
+    Complete,
+    /// Not answered.
+    Incomplete,
+}
 
 /// An event of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize)]

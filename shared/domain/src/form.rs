@@ -306,8 +306,11 @@ impl Submitted {
     /// have the same text (C-101).
     #[must_use]
     pub fn content_of_person(&self) -> Option<String> {
-        let is_known =
-            self.text("email").is_some() || self.number_texts().any(|text| !identifying(text).is_empty());
+        let is_known = self.text("email").is_some()
+            || self
+                .number_texts()
+                .flat_map(identifying)
+                .any(|read| read.phone.is_unique());
         let values: BTreeMap<_, _> = self.values.iter().collect();
         is_known.then(|| serde_json::json!(values).to_string())
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::json::{MUST_BE_TEXT, inexact, number_text};
+use crate::json::{MUST_BE_TEXT, decimal_text, inexact};
 use crate::text::clean;
 
 /// What stands between the values of a list that becomes one text.
@@ -27,7 +27,7 @@ pub fn flag(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
         Value::String(text) => flag_text(text),
-        Value::Number(number) => flag_text(&number_text(number)),
+        Value::Number(number) => flag_text(&decimal_text(number)),
         _ => None,
     }
 }
@@ -70,7 +70,7 @@ pub fn person_text(value: &Value) -> Result<Option<String>, &'static str> {
         }
         Value::Null => Ok(None),
         Value::String(text) => Ok(clean(text).map(str::to_owned)),
-        Value::Number(number) => Ok(Some(number_text(number))),
+        Value::Number(number) => Ok(Some(decimal_text(number))),
         Value::Object(_) if inexact(value).is_some() => Err(MUST_BE_TEXT),
         Value::Bool(_) | Value::Object(_) => Err("must be text or null"),
     }
@@ -109,7 +109,7 @@ fn joined(values: &[Value]) -> Result<Value, &'static str> {
         .iter()
         .map(|value| match value {
             Value::String(text) => text.clone(),
-            Value::Number(number) => number_text(number),
+            Value::Number(number) => decimal_text(number),
             other => other.to_string(),
         })
         .collect();

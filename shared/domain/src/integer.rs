@@ -46,11 +46,13 @@ pub fn plain(text: &str) -> Option<u64> {
     (are_digits && !has_leading_zero).then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Serializes a flag as 0 or 1 (C-33). Deserializes 0, 1 and booleans.
+/// Serializes a flag as 0 or 1 (C-33). Deserializes what callers may send.
 pub mod zero_or_one {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::Value;
+
+    use crate::input::flag;
 
     /// Serializes a flag.
     ///
@@ -65,12 +67,8 @@ pub mod zero_or_one {
     /// # Errors
     /// An error if the value is neither 0, 1 nor a boolean, and errors of the deserializer.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Bool(flag) => Ok(flag),
-            Value::Number(number) if number.as_u64() == Some(0) => Ok(false),
-            Value::Number(number) if number.as_u64() == Some(1) => Ok(true),
-            _ => Err(D::Error::custom("must be 0 or 1")),
-        }
+        let value = Value::deserialize(deserializer)?;
+        flag(&value).ok_or_else(|| D::Error::custom("must be 0 or 1"))
     }
 }
 

@@ -84,6 +84,16 @@ pub fn number_text(number: &Number) -> String {
     }
 }
 
+/// The text of a number in decimal digits, without exponent.
+#[must_use]
+pub fn decimal_text(number: &Number) -> String {
+    match number.as_f64() {
+        // Adding 0 turns -0 into 0.
+        Some(double) if number.is_f64() => (double + 0.0).to_string(),
+        _ => number.to_string(),
+    }
+}
+
 /// Replaces the number literals that `is_inexact` selects by objects with the only member [`LITERAL`]. Returns the text
 /// borrowed if it has none. The text need not be valid JSON.
 fn replace_numbers(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {

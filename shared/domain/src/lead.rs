@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
+use crate::input::person_text;
 use crate::phone::{self, Phone, ReadPhone};
 use crate::text::is_invisible;
 use crate::time::Timestamp;
@@ -156,8 +157,8 @@ pub const DERIVED_FIELDS: [&str; 3] = ["_id", "fullname", "instancedomain"];
 /// The other name of `chatapp` (C-90).
 pub const WHATSAPP: &str = "whatsapp";
 
-/// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90). If both are present and equal, only `chatapp`
-/// remains.
+/// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90). If both are present and read as equal, only `chatapp`
+/// remains. A blank one counts as absent.
 ///
 /// # Errors
 /// The rule that the field [`WHATSAPP`] violates, if both are present and differ.
@@ -166,10 +167,13 @@ pub fn unite_whatsapp(fields: &mut Map<String, Value>) -> Result<(), &'static st
         return Ok(());
     };
     let chatapp = fields.entry("chatapp").or_insert_with(|| whatsapp.clone());
-    if *chatapp == whatsapp {
-        return Ok(());
+    match (person_text(chatapp), person_text(&whatsapp)) {
+        (Ok(None), Ok(_)) => *chatapp = whatsapp,
+        (_, Ok(None)) => {}
+        (chatapp, whatsapp) if chatapp == whatsapp => {}
+        _ => return Err("must be the same as chatapp"),
     }
-    Err("must be the same as chatapp")
+    Ok(())
 }
 
 impl Lead {
@@ -357,7 +361,19 @@ mod tests {
             Ok(json!({ "chatapp": null }))
         );
         assert_eq!(united(json!({ "chatapp": "1" })), Ok(json!({ "chatapp": "1" })));
-        for other in [json!("2"), json!(null), json!("")] {
+        for (whatsapp, chatapp) in [
+            (json!(null), json!("1")),
+            (json!(" "), json!("1")),
+            (json!(1), json!("1")),
+        ] {
+            let both = json!({ "chatapp": chatapp, "whatsapp": whatsapp });
+            assert_eq!(united(both), Ok(json!({ "chatapp": "1" })), "{whatsapp}");
+        }
+        assert_eq!(
+            united(json!({ "chatapp": "", "whatsapp": "1" })),
+            Ok(json!({ "chatapp": "1" }))
+        );
+        for other in [json!("2"), json!({}), json!(true)] {
             let both = json!({ "chatapp": "1", "whatsapp": other });
             assert_eq!(united(both), Err("must be the same as chatapp"));
         }

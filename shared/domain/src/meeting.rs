@@ -120,12 +120,13 @@ impl Meeting {
         self.moves < Self::MAX_MOVES
     }
 
-    /// The meeting moved at `now` to another time on its calendar (C-55).
+    /// The meeting moved at `now` to another time on its calendar, with the calendar's present user (C-55).
     #[must_use]
     pub fn moved(&self, date: Timestamp, calendar: &Calendar, now: Timestamp) -> Self {
         Self {
             date,
             end_date: calendar.meeting_end(date),
+            user_id: Some(calendar.user_id),
             status: MeetingStatus::Rescheduled,
             moves: self.moves + 1,
             update_date: now,

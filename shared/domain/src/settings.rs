@@ -200,6 +200,12 @@ impl Settings {
             .collect()
     }
 
+    /// The name of the time zone, if it is set.
+    #[must_use]
+    pub fn timezone(&self) -> Option<&str> {
+        self.timezone.as_deref()
+    }
+
     /// The time zone of date filters' days (C-8).
     #[must_use]
     pub fn zone(&self) -> Zone {

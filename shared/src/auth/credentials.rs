@@ -14,7 +14,7 @@ pub struct Rule {
     pub key: KeyPlace,
     /// Whether an access token in `Authorization: Bearer` is required in addition to the key.
     pub token: bool,
-    /// Whether a request without `i` names the credential's own instance (C-1).
+    /// Whether a request without `i` names the credential's own instance under strict placement too (C-1).
     pub own_instance: bool,
 }
 

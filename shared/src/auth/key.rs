@@ -143,17 +143,27 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         }
     }
 
-    /// Returns the instance named by `i`. If `i` is absent or blank and the endpoint allows it, returns the
-    /// credential's own instance. This takes one more round trip unless the process knows the credential.
+    /// Returns the instance named by `i`. If `i` is absent or blank, returns the credential's own instance, which takes
+    /// one more round trip unless the process knows the credential. Whether the endpoint or the instance's placement
+    /// allows that is known only after this read.
     async fn instance(&self) -> Result<InstanceName, RequestError> {
-        let is_blank = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
-        if !P::RULE.own_instance || !self.params.one("i").is_ok_and(is_blank) {
+        if !self.lacks_instance() {
             return instance(&self.params);
         }
         let claims = self.presented.claims(P::RULE);
         let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
         let own = self.app.store().own_instance(&hashes).await?;
-        own.ok_or(RequestError::Unauthorized)
+        own.ok_or(if P::RULE.own_instance {
+            RequestError::Unauthorized
+        } else {
+            RequestError::Instance
+        })
+    }
+
+    /// Whether `i` is absent or blank.
+    fn lacks_instance(&self) -> bool {
+        let is_blank = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
+        self.params.one("i").is_ok_and(is_blank)
     }
 
     /// Checks the credentials, their user and the rate limit, in this order. With `needs_colleagues`, the viewer gets
@@ -170,6 +180,10 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         let (credentials, expected_members) = tokio::join!(credentials, expected_members);
         let (found, stored) = credentials?;
         let placement = stored.directory.settings.credential_placement();
+        let needs_instance = !P::RULE.own_instance && placement == CredentialPlacement::Strict;
+        if needs_instance && self.lacks_instance() {
+            return Err(RequestError::Instance);
+        }
         let claimed = claims.under(placement).unwrap_or_default();
         let first = self.first_valid(reader.instance(), claimed, &found);
         let first = first.ok_or(RequestError::Unauthorized)?;

@@ -2,23 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{InvalidField, RequestError};
+use super::error::{InvalidField, NotJson, RequestError};
 use crate::opportunity_edit::FieldChange;
 use crate::{input, json};
-
-/// The body is not JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotJson {
-    /// Invalid syntax, several values or more than 127 levels.
-    #[error("must be JSON")]
-    Syntax,
-    /// Another encoding. Contains the position of the first byte at fault, from 1.
-    #[error("must be JSON in UTF-8 (byte {0} is not)")]
-    Encoding(usize),
-    /// Compressed bytes.
-    #[error("must be JSON that is not compressed")]
-    Compressed,
-}
 
 impl NotJson {
     /// Why a body that cannot be parsed is not JSON.

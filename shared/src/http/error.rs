@@ -5,13 +5,32 @@ use std::fmt;
 
 use axum::response::{IntoResponse, Response};
 
+use super::Problem;
 use super::query::selection::SelectionError;
-use super::{BadIdempotencyKey, NotJson, Problem};
 use crate::store::StoreError;
 use crate::telemetry::request;
 
 const OVERSIZE: &str = "body: the record, or an item that counts or lists it, would be larger than 400 KB";
 const FAR_PAGE: &str = "page: is too far from the start to be read on its own; read the pages in order";
+
+/// The body is not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotJson {
+    /// Invalid syntax, several values or more than 127 levels.
+    #[error("must be JSON")]
+    Syntax,
+    /// Another encoding. Contains the position of the first byte at fault, from 1.
+    #[error("must be JSON in UTF-8 (byte {0} is not)")]
+    Encoding(usize),
+    /// Compressed bytes.
+    #[error("must be JSON that is not compressed")]
+    Compressed,
+}
+
+/// A malformed `Idempotency-Key`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("Idempotency-Key: must be 1 to 255 visible ASCII characters, once")]
+pub struct BadIdempotencyKey;
 
 /// 400: a parameter of the query or a field of the body breaks its rule. The first text names the parameter or field,
 /// the second is the rule.

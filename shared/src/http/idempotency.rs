@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 
-use super::RequestError;
+use super::error::{BadIdempotencyKey, RequestError};
 use crate::store::Claimed;
 
 /// Maximum characters of a key.
@@ -38,11 +38,6 @@ pub fn replayed(claimed: Claimed) -> Result<Option<u64>, RequestError> {
         Claimed::Mismatch => Err(RequestError::IdempotencyMismatch),
     }
 }
-
-/// A malformed key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Idempotency-Key: must be 1 to 255 visible ASCII characters, once")]
-pub struct BadIdempotencyKey;
 
 /// The key of a request, if present.
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadIdempotencyKey> {

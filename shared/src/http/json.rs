@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 
 use super::{ErrorFormat, Problem};
@@ -15,6 +15,11 @@ pub const TOO_LARGE: &str = "limit: this exceeds 5 MB; ask for less at a time";
 
 /// Header with the number of items cut from a response that is too large.
 pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
+
+/// Adds the header of a response whose numbers are lower bounds (C-20, C-43).
+pub fn show_lower_bound(headers: &mut HeaderMap) {
+    headers.insert("x-total-relation", HeaderValue::from_static("gte"));
+}
 
 /// A JSON response. `axum::Json` is not used, because its buffer is slow for the many small writes of long lists.
 pub fn json(shown: &impl Serialize) -> Response {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use http::request::Parts;
@@ -14,7 +15,8 @@ use http_body_util::BodyExt as _;
 
 use super::json::{ANSWER_LIMIT, TOO_LARGE};
 use super::problem::{ErrorFormat, Problem};
-use super::{App, compression, cors, limit, multipart};
+use super::{App, Origins, compression, cors, limit, multipart};
+use crate::environment::Environment;
 use crate::release::release;
 use crate::store::{Cost, Meter};
 use crate::telemetry::request::Trace;
@@ -81,13 +83,21 @@ fn traceparent_of(headers: &HeaderMap) -> Option<Traceparent> {
     Traceparent::parse(header.to_str().ok()?)
 }
 
-/// Adds the headers of every response (C-5).
 fn add_common_headers(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     if !is_page(headers) {
-        let json = HeaderValue::from_static("application/json; charset=utf-8");
-        headers.insert(header::CONTENT_TYPE, json);
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        add_json_headers(headers);
     }
+    add_headers(app.origins(), id, origin, headers);
+}
+
+fn add_json_headers(headers: &mut HeaderMap) {
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    headers.insert(header::CONTENT_TYPE, json);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+/// Adds the headers of every response of any type.
+fn add_headers(origins: &Origins, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -100,7 +110,30 @@ fn add_common_headers(app: &App, id: &str, origin: Option<&HeaderValue>, headers
         "x-funil-version",
         HeaderValue::from_str(release()).unwrap_or(HeaderValue::from_static("")),
     );
-    app.origins().allow(origin, headers);
+    origins.allow(origin, headers);
+}
+
+/// Adds the headers of every response (C-5) to the routes of documents, which need no app, and answers preflights and
+/// other methods.
+pub fn documents(routes: Router) -> Router {
+    let environment = Environment::system();
+    let routes =
+        routes.method_not_allowed_fallback(async || ErrorFormat::Error.answer(&Problem::MethodNotAllowed));
+    routes.layer(from_fn(move |request: Request, next: Next| {
+        let id = environment.token();
+        async move {
+            let mut answer = if request.method() == Method::OPTIONS {
+                preflight()
+            } else {
+                next.run(request).await
+            };
+            if answer.status().is_client_error() {
+                add_json_headers(answer.headers_mut());
+            }
+            add_headers(&Origins::Any, &id, None, answer.headers_mut());
+            answer
+        }
+    }))
 }
 
 /// A middleware around all routes for a service without a gateway: rejects a request with several `Host` headers, and an

@@ -27,13 +27,13 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::routing::MethodRouter;
 
-pub use body::{JsonObject, NotJson, parse_json, parse_json_doubles, parse_object, required};
+pub use body::{JsonObject, parse_json, parse_json_doubles, parse_object, required};
 pub use compression::{accepts_gzip, gunzip, gzipped};
 pub use cors::Origins;
-pub use error::{InvalidField, RequestError};
-pub use idempotency::{BadIdempotencyKey, Idempotent, replayed};
-pub use json::{TOO_LARGE, bytes_of, json, json_that_fits};
-pub use middleware::{BODY_LIMIT, RequestId, one_host};
+pub use error::{BadIdempotencyKey, InvalidField, NotJson, RequestError};
+pub use idempotency::{Idempotent, replayed};
+pub use json::{TOO_LARGE, bytes_of, json, json_that_fits, show_lower_bound};
+pub use middleware::{BODY_LIMIT, RequestId, documents, one_host};
 pub use multipart::FilesIgnored;
 pub use params::{Params, decoded, without_index};
 pub use problem::{ErrorFormat, Problem};

@@ -49,12 +49,12 @@ impl Params {
         }
     }
 
-    /// The value of a parameter. `None` if absent or empty.
+    /// The value of a parameter. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] if the parameter is repeated.
     pub fn filled(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
-        Ok(self.one(name)?.filter(|text| !text.is_empty()))
+        Ok(self.one(name)?.filter(|text| !text.trim().is_empty()))
     }
 
     /// A whole number. `None` if absent or empty. Numbers above `u64::MAX` become `u64::MAX`.
@@ -63,6 +63,16 @@ impl Params {
     /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
     pub fn whole(&self, name: &'static str) -> Result<Option<u64>, InvalidField> {
         self.parsed(name, "must be a whole number", plain)
+    }
+
+    /// An id. `None` if absent or empty.
+    ///
+    /// # Errors
+    /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
+    pub fn id<I: TryFrom<u64>>(&self, name: &'static str) -> Result<Option<I>, InvalidField> {
+        self.parsed(name, InvalidField::MUST_BE_ID, |text| {
+            I::try_from(plain(text)?).ok()
+        })
     }
 
     /// A parameter parsed by `parse`. `None` if absent or empty.

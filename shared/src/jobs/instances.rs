@@ -8,7 +8,7 @@ use crate::instance::InstanceName;
 use crate::store::Store;
 use crate::store::calendars;
 use crate::store::key;
-use crate::time::uses_directory;
+use crate::time::{Zone, uses_directory};
 use table::StoreError;
 use table::{KeyRange, key_of};
 
@@ -36,18 +36,31 @@ impl Store {
     /// Requires the time zones of all instances and calendars (C-109). One get and one query for each instance.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] for a record with a zone that does not exist; others if the table fails.
+    /// [`StoreError::Format`] for a zone that does not exist, with the instance; others if the table fails.
     pub async fn check_time_zones(&self) -> Result<(), StoreError> {
         // The zones of the build are those of every record.
         if !uses_directory() {
             return Ok(());
         }
         for name in self.instances_in_turn().await? {
-            let reader = self.reader(name);
-            reader.directory().await?;
+            let reader = self.reader(name.clone());
+            let settings = reader.directory().await?.map(|head| head.settings);
+            let of_instance = settings.as_ref().and_then(|settings| settings.timezone());
             let calendars = KeyRange::whole(reader.keys().calendars());
-            for item in self.table.reads().query_all(calendars).await? {
-                calendars::calendar(&item)?;
+            let items = self.table.reads().query_all(calendars).await?;
+            let of_calendars = items
+                .iter()
+                .map(calendars::zone_name)
+                .collect::<Result<Vec<_>, _>>()?;
+            let of_calendars = of_calendars.iter().map(String::as_str);
+            if let Some(zone) = of_instance
+                .into_iter()
+                .chain(of_calendars)
+                .find(|zone| Zone::parse(zone).is_none())
+            {
+                let lacks =
+                    format!("FUNIL_TZDATA lacks the time zone {zone}, which the instance {name} uses");
+                return Err(StoreError::Format(lacks));
             }
         }
         Ok(())

@@ -5,8 +5,9 @@
 //! their reservations.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
@@ -17,6 +18,8 @@ use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 /// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
+/// Time after which a search begins no further read, so that it answers what it has found before [`MAX_TIME`].
+const MAX_SEARCH_TIME: Duration = Duration::from_secs(10);
 /// Maximum read units of a query, which ends at 1 MB, with a margin because sizes are estimates.
 pub const MAX_QUERY_UNITS: u32 = 270;
 
@@ -31,6 +34,10 @@ pub struct ReadBudget {
     returned: Notify,
     /// The budget at the start, in units.
     whole: f64,
+    /// The beginning of a search; `None` for other requests.
+    search: Option<Instant>,
+    /// Whether a search was to read more.
+    is_partial: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -47,13 +54,57 @@ impl ReadBudget {
         Self::new(viewer.directory().settings.read_budget().get())
     }
 
+    /// The same for a search, which answers what it has read when the budget ends.
+    pub fn of_search(viewer: &Viewer) -> Self {
+        Self {
+            search: Some(now()),
+            ..Self::of(viewer)
+        }
+    }
+
     fn new(units: u32) -> Self {
         let left = f64::from(units);
         Self {
             state: Mutex::new(State { left, in_progress: 0 }),
             returned: Notify::new(),
             whole: left,
+            search: None,
+            is_partial: AtomicBool::new(false),
         }
+    }
+
+    /// The result of a read; for a search whose budget has ended, nothing in its place.
+    ///
+    /// # Errors
+    /// Those of the read.
+    pub fn or_end<T: Default>(&self, read: Result<T, StoreError>) -> Result<T, StoreError> {
+        match read {
+            Err(StoreError::OverBudget) if self.search.is_some() => {
+                self.is_partial.store(true, Ordering::Relaxed);
+                Ok(T::default())
+            }
+            read => read,
+        }
+    }
+
+    /// Whether a search did not read all that it was to read.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial.load(Ordering::Relaxed)
+    }
+
+    /// Marks a search as one that leaves out hits which it could not afford to read.
+    pub fn leave_out(&self) {
+        self.is_partial.store(true, Ordering::Relaxed);
+    }
+
+    /// Units that are neither used nor reserved.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a budget is small and its rest is clamped"
+    )]
+    pub fn left(&self) -> u64 {
+        self.state().left.max(0.0) as u64
     }
 
     /// Reads a part of a partition in one call.
@@ -129,6 +180,12 @@ impl ReadBudget {
     /// Takes units for a query. Waits for queries in progress while fewer units are left, and fails if none is in
     /// progress.
     async fn reserve(&self, units: f64) -> Result<(), StoreError> {
+        if self
+            .search
+            .is_some_and(|began| began.elapsed() >= MAX_SEARCH_TIME)
+        {
+            return Err(StoreError::OverBudget);
+        }
         loop {
             // Created before the check, so that units returned after the check are not missed.
             let returned = self.returned.notified();
@@ -160,6 +217,14 @@ impl ReadBudget {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a request may take depends on no stored time"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 async fn within<T>(

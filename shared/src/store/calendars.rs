@@ -266,6 +266,15 @@ pub fn calendar(item: &Item) -> Result<Calendar, StoreError> {
     item::need_json(KIND, item, TEXT)
 }
 
+/// The name of the time zone of a record, which may not exist.
+pub fn zone_name(item: &Item) -> Result<String, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        timezone: String,
+    }
+    item::need_json(KIND, item, TEXT).map(|Named { timezone }| timezone)
+}
+
 /// The calendar's id in a look-up.
 pub fn linked(item: &Item) -> Option<CalendarId> {
     CalendarId::parse(item.get("id")?.as_s().ok()?)

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Store;
 use super::directory::{self, StoredDirectory};
 use super::key::{self, Keys};
+use super::{Reader, Store};
 use crate::credential::{CredentialHash, CredentialKind};
 use crate::directory::Membership;
 use crate::ids::UserId;
@@ -103,4 +103,16 @@ fn take_credentials(
         }
     }
     Ok(found)
+}
+
+impl Reader {
+    /// The current membership of a credential's user; `None` if the user is deleted. No call, or one get if a repair
+    /// removed the membership from the credential.
+    pub(crate) async fn membership(&self, credential: &Credential) -> Result<Option<Membership>, StoreError> {
+        if credential.membership.is_some() {
+            return Ok(credential.membership);
+        }
+        let user = self.user(credential.user).await?;
+        Ok(user.map(|user| Membership::from(&user)))
+    }
 }

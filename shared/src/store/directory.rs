@@ -14,9 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::try_join_all;
 
 use super::Reader;
-use super::credentials::Credential;
 use super::key;
-use crate::directory::{DirectoryHead, Membership};
+use crate::directory::DirectoryHead;
 use crate::ids::{DepartmentId, UserId};
 use crate::viewer::Viewer;
 use table::StoreError;
@@ -67,16 +66,6 @@ impl Reader {
             .map(decode)
             .transpose()?
             .map(|stored| stored.directory))
-    }
-
-    /// The current membership of a credential's user; `None` if the user is deleted. No call, or one get if a repair
-    /// removed the membership from the credential.
-    pub(crate) async fn membership(&self, credential: &Credential) -> Result<Option<Membership>, StoreError> {
-        if credential.membership.is_some() {
-            return Ok(credential.membership);
-        }
-        let user = self.user(credential.user).await?;
-        Ok(user.map(|user| Membership::from(&user)))
     }
 
     /// The members of the departments on which this caller's decisions last depended, because they are likely to be needed again.

@@ -25,9 +25,9 @@ pub use automation::{
     Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
 };
 pub use board::{
-    BoardList, BoardTotalOf, DAY_MILLIS, Listed, after_places, before_places, before_rank, class,
-    class_parts, column_begins, place, placed, rank, rank_begins, rank_day, rank_span, ranked_day,
-    restricted_rank, restricted_ranked, total_column, total_of, user_begins, user_column_begins,
+    BoardList, BoardTotalOf, DAY_MILLIS, Listed, after_places, before_places, before_rank, column_begins,
+    place, placed, rank, rank_begins, rank_day, rank_span, ranked_day, restricted_rank, restricted_ranked,
+    total_column, total_of, user_begins, user_column_begins,
 };
 pub use calendar::AgendaOf;
 pub use directory::{department_members, member_department};
@@ -300,6 +300,16 @@ pub fn split(partition: &str, after: u64, last: u64, parts: u64) -> Vec<KeyRange
     });
     // Bounds above the greatest id are equal, and such ranges empty.
     ranges.filter(|range| range.after != range.through).collect()
+}
+
+/// The name of a class of records that are counted together. Each part narrows the class of the previous parts.
+pub fn class<const N: usize>(parts: [&str; N]) -> String {
+    parts.join("#")
+}
+
+/// The parts of a class's name.
+pub fn class_parts(class: &str) -> impl Iterator<Item = &str> {
+    class.split('#')
 }
 
 /// A total in partition `totals`.

@@ -10,14 +10,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::opportunities::LeadOpportunitiesHint;
 use super::page_cursor::PageCursor;
 use super::sequence::ReservedBlock;
 use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
 use crate::form::Form;
-use crate::ids::{CalendarId, DepartmentId, FunnelId, LeadId, TicketId, UserId};
+use crate::ids::{CalendarId, DepartmentId, FunnelId, LeadId, OpportunityId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::store::key::Key;
@@ -28,6 +27,13 @@ use crate::viewer::{OwnerScope, Viewer};
 const KNOWN_SECONDS: u32 = 300;
 /// Maximum entries of one cache. A further entry deletes all others.
 const MAX_ENTRIES: usize = 1000;
+
+/// The opportunities and users of a lead's last response.
+#[derive(Debug, Clone, Default)]
+pub struct LeadOpportunitiesHint {
+    pub(super) opportunities: BTreeSet<OpportunityId>,
+    pub(super) users: BTreeSet<UserId>,
+}
 
 /// The expected permissions and settings of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]

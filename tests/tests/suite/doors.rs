@@ -219,6 +219,35 @@ async fn texts_are_read_alike() {
         (lead.firstname.as_deref(), lead.lastname.as_deref()),
         (Some("Nara"), Some("Vidal de Sá"))
     );
+    let same = json!({ "whatsapp": "", "chatapp": "11 90010-0021" });
+    let other = json!({ "whatsapp": 11_900_100_021_u64, "chatapp": " 11900100021 " });
+    for (fields, chatapp) in [(same, "11 90010-0021"), (other, "11900100021")] {
+        let made = post(&world, &admin, "", &fields).await;
+        let leads = world.leads().await;
+        let lead = leads.iter().find(|lead| lead.id.get() == made).expect("the lead");
+        assert_eq!(lead.chatapp.as_deref(), Some(chatapp));
+    }
+    let made = post(
+        &world,
+        &admin,
+        "",
+        &json!({ "firstname": "Ana", "phone": 1e22, "email": 5e-7, "owner": "8.0" }),
+    )
+    .await;
+    let leads = world.leads().await;
+    let lead = leads.iter().find(|lead| lead.id.get() == made).expect("the lead");
+    let shown = (
+        lead.phone.as_deref(),
+        lead.email.as_deref(),
+        lead.owner.map(u64::from),
+    );
+    assert_eq!(
+        shown,
+        (Some("10000000000000000000000"), Some("0.0000005"), Some(8))
+    );
+    // A caller from abroad with a trunk prefix that is not dialled.
+    let from_abroad = call(&world, "+44 (0)20 7946 0111").await;
+    assert_eq!(call(&world, "+442079460111").await, from_abroad);
     // Half an emoji is no reason to lose a call.
     let data = r#"{"event":"call","data":{"user":8,"leadPhone":"+5511987650501","type":"INCOMING","status":"COMPLETE",
         "duration":5,"record":false,"service":"x","leadName":"aaa\ud83d"}}"#;
@@ -232,6 +261,70 @@ async fn texts_are_read_alike() {
         world.calls().await.last().expect("the call").lead_name.as_deref(),
         Some("aaa\u{fffd}")
     );
+    world.is_sound().await;
+}
+
+/// C-6 to C-8: what PHP, low-code tools and other programs write for nothing, numbers and times.
+#[tokio::test]
+async fn programs_write_values_in_their_own_ways() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let opportunity = json!({ "title": "A", "crm_column": "31", "lead_id": "1001", "value": "10.5000", "sequence": "", "user": "",
+        "fields": [], "expectedCloseDate": "2026-12-31 10:00:00 -0300" });
+    let made = world
+        .call("POST", "/crmopportunity?id=3&i=acme")
+        .with(&admin)
+        .json(&opportunity)
+        .send()
+        .await;
+    let shown = ["value", "sequence", "expectedCloseDate"].map(|name| made.body[name].clone());
+    assert_eq!(
+        shown,
+        [json!(10.5), json!(0), json!("2026-12-31T13:00:00.000Z")],
+        "{}",
+        made.body
+    );
+    let sum = json!({ "value": 0.1 + 0.2, "fields": [], "expectedCloseDate": "2026-12-31T10:00-03:00[America/Sao_Paulo]" });
+    let changed = world
+        .call("PUT", "/crmopportunity/1?id=3&i=acme")
+        .with(&admin)
+        .json(&sum)
+        .send()
+        .await;
+    let shown = ["value", "expectedCloseDate"].map(|name| changed.body["data"][name].clone());
+    assert_eq!(
+        shown,
+        [json!(0.3), json!("2026-12-31T13:00:00.000Z")],
+        "{}",
+        changed.body
+    );
+    let booked = booking(
+        "2026-11-23 09:00:00 +0000",
+        &json!({ "properties": [], "formData": { "firstname": "Bia" } }),
+    );
+    let booked = book(&world, &booked).await;
+    assert_eq!(
+        booked.body["data"]["date"], "2026-11-23T09:00:00.000Z",
+        "{}",
+        booked.body
+    );
+    // A number that was stored without its ninth digit is found by the digits of today.
+    let old = post(&world, &admin, "", &json!({ "phone": "55 43 8765-4321" })).await;
+    for term in ["98765-4321", "43 98765-4321", "8765 4321"] {
+        let answer = search(&world, &admin, term).await;
+        assert_eq!(
+            answer.body["data"]["leads"][0]["id"],
+            json!(old),
+            "{term}: {}",
+            answer.body
+        );
+    }
+    // A user who sees its own leads alone owns the lead that it makes.
+    let own = world.wallet(8).await;
+    let made = post(&world, &own, "", &json!({ "firstname": "Nara" })).await;
+    let leads = world.leads().await;
+    let lead = leads.iter().find(|lead| lead.id.get() == made).expect("the lead");
+    assert_eq!(lead.owner.map(u64::from), Some(8));
     world.is_sound().await;
 }
 

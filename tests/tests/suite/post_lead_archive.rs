@@ -165,7 +165,7 @@ async fn refusals() {
             json!({ "archived": true, "id": [[1001]] }),
             "id[0]: must be an id",
         ),
-        (json!({ "archived": true, "ids": null }), ids),
+        (json!({ "archived": true, "ids": null }), id),
         (json!({ "archived": true, "ids": 1001 }), ids),
         (json!({ "archived": true, "ids": [0] }), "ids[0]: must be an id"),
         (

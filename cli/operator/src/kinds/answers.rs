@@ -2,6 +2,7 @@
 //! ids.
 
 use serde_json::Value;
+use shared::lead_edit::split_name;
 
 use super::Kind;
 use crate::line::Fields;
@@ -25,8 +26,12 @@ const EMBEDDED: [(Kind, &[&str]); 2] = [
 /// Fields of a funnel's columns in responses.
 const OF_COLUMNS: [&str; 3] = ["crm", "total", "totalValue"];
 
-/// Removes read-only fields, and replaces embedded records by their ids.
+/// Removes read-only fields, and replaces embedded records by their ids. A full name alone is divided.
 pub(super) fn reduce(kind: Kind, fields: &mut Fields) {
+    if kind == Kind::Leads {
+        // A custom field may be called `name`, and none `fullname`.
+        split_name(fields, &["fullname"]);
+    }
     for name in named(&READ_ONLY, kind) {
         fields.shift_remove(*name);
     }
@@ -79,8 +84,11 @@ mod tests {
             reduce(kind, &mut fields);
             Value::Object(fields)
         };
-        let lead = json!({ "_id": "lead-1", "fullname": "A", "owner": { "id": 7, "name": "Ana" }, "tags": [{ "id": 1, "tag": "a" }, 2] });
-        assert_eq!(reduced(Kind::Leads, lead), json!({ "owner": 7, "tags": [1, 2] }));
+        let lead = json!({ "_id": "lead-1", "fullname": "A", "firstname": "B", "owner": { "id": 7, "name": "Ana" }, "tags": [{ "id": 1, "tag": "a" }, 2] });
+        assert_eq!(
+            reduced(Kind::Leads, lead),
+            json!({ "firstname": "B", "owner": 7, "tags": [1, 2] })
+        );
         let lead = json!({ "owner": null, "companyData": { "id": 1 }, "dataLead": 1 });
         assert_eq!(
             reduced(Kind::Leads, lead),

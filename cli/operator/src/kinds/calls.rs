@@ -94,6 +94,7 @@ impl RecordKind for Calls {
 
     fn parse(mut fields: Fields) -> Result<CallLine, String> {
         line::only(&fields, &FIELDS)?;
+        line::read_people(&mut fields, &["leadPhone"]);
         let create_date = line::take_time(&mut fields, "createDate")?;
         let mut call: Call = line::read(fields)?;
         call.lead_phone = call.lead_phone.as_deref().map(digits);

@@ -1,7 +1,7 @@
 //! The profiles of messaging accounts.
 
 use shared::people::Profile;
-use shared::phone::Phone;
+use shared::phone::{self, Phone};
 
 use super::prelude::*;
 
@@ -17,8 +17,10 @@ impl RecordKind for Profiles {
     fn parse(mut fields: Fields) -> Result<Profile, String> {
         line::read_people(&mut fields, &["name", "number"]);
         let profile: Profile = line::read(fields)?;
-        if Phone::of(&profile.number).is_none() {
-            return Err(NO_NUMBER.to_owned());
+        match phone::read(&profile.number).len() {
+            0 => return Err(NO_NUMBER.to_owned()),
+            1 => {}
+            _ => return Err("number: must be one telephone number; write a line for each".to_owned()),
         }
         Ok(profile)
     }

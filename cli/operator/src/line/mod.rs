@@ -1,12 +1,13 @@
 //! A line of an import by itself: JSON, its kind, types and limits. References are checked later, against the table.
 
+mod lenient;
 pub mod limits;
 pub mod number;
 mod reason;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use shared::input::person_text;
+use shared::input::{is_blank, person_text};
 use shared::json;
 use shared::time::Timestamp;
 
@@ -38,10 +39,32 @@ fn not_json(error: &serde_json::Error) -> String {
     )
 }
 
-/// Reads a typed record. A null counts as an absent value, because imports accept nulls (C-24).
+/// The ends of reasons for a value that must be a number, an id or a boolean.
+const MUST_BE_NO_TEXT: [&str; 4] = [
+    "must be a whole number that is not negative",
+    "must be a whole number",
+    "must be true or false",
+    "must be 0 or 1",
+];
+
+/// Reads a typed record. A null counts as an absent value, because imports accept nulls (C-24). So does blank text in place
+/// of a number, an id or a boolean (C-6).
 pub fn read<T: DeserializeOwned>(mut fields: Fields) -> Result<T, String> {
     fields.retain(|_, value| !value.is_null());
-    reason::strict(Value::Object(fields))
+    if !fields.values().any(is_blank) {
+        return reason::strict(Value::Object(fields));
+    }
+    loop {
+        let reason = match reason::strict(Value::Object(fields.clone())) {
+            Ok(record) => return Ok(record),
+            Err(reason) => reason,
+        };
+        let (at_fault, rule) = reason.split_once(": ").unwrap_or_default();
+        if !MUST_BE_NO_TEXT.contains(&rule) || !fields.get(at_fault).is_some_and(is_blank) {
+            return Err(reason);
+        }
+        fields.shift_remove(at_fault);
+    }
 }
 
 /// Takes a time that may be absent, and leaves a placeholder, which is never stored.

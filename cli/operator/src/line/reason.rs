@@ -4,6 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Error;
 
+use super::lenient::Lenient;
+
 /// Reads a value and refuses fields that its type does not have. Stored items are read without this function, so that
 /// fields of a later build are ignored (C-88).
 pub fn strict<T: DeserializeOwned>(value: Value) -> Result<T, String> {
@@ -11,7 +13,7 @@ pub fn strict<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     let mut ignored = |path: serde_ignored::Path<'_>| {
         unknown.get_or_insert_with(|| written(&path));
     };
-    let reader = serde_ignored::Deserializer::new(value, &mut ignored);
+    let reader = serde_ignored::Deserializer::new(Lenient(value), &mut ignored);
     let read = serde_path_to_error::deserialize(reader).map_err(|error| reason(&error))?;
     match unknown {
         Some(path) => Err(format!("{path}: unknown field")),

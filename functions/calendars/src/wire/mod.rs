@@ -15,9 +15,17 @@ const MUST_BE_TIME: &str = "must be a date-time such as 2026-11-21T12:00:00.000Z
 
 /// A time parameter; `None` if absent or blank.
 pub fn time(params: &Params, name: &'static str) -> Result<Option<Timestamp>, InvalidField> {
-    // An unencoded `+` has become a space (C-6).
-    let parse = |text: &str| Timestamp::parse(&text.replace(' ', "+"));
-    params.parsed(name, MUST_BE_TIME, parse)
+    params.parsed(name, MUST_BE_TIME, |text| {
+        // An unencoded `+` before an offset has become a space (C-6).
+        let with_plus = || {
+            Timestamp::parse(
+                &text
+                    .rsplit_once(' ')
+                    .map(|(time, offset)| format!("{time}+{offset}"))?,
+            )
+        };
+        Timestamp::parse(text).or_else(with_plus)
+    })
 }
 
 #[cfg(test)]

@@ -215,3 +215,30 @@ fn the_first_error_is_returned() {
         );
     }
 }
+
+/// C-6, C-8: an unencoded `+` is a blank, and a blank may stand for `T` and in front of an offset.
+#[test]
+fn times_of_a_query_have_the_forms_of_bodies() {
+    let read = |text: &str| {
+        time(&Params::parse(&format!("from={text}")), "from").map(|time| time.map(|time| time.to_string()))
+    };
+    for text in [
+        "2027-04-01T10:00:00Z",
+        "2027-04-01 10:00:00Z",
+        "2027-04-01T07:00:00-03:00",
+        "2027-04-01%2007:00:00-03",
+        "2027-04-01%2007:00:00%20-0300",
+        "2027-04-01T13:00:00+03:00",
+        "2027-04-01T13:00:00%2B0300",
+        "2027-04-01+13:00:00+0300",
+        "2027-04-01%2013:00:00%20%2B0300",
+    ] {
+        assert_eq!(
+            read(text),
+            Ok(Some("2027-04-01T10:00:00.000Z".to_owned())),
+            "{text}"
+        );
+    }
+    assert_eq!(read("%20"), Ok(None));
+    assert!(read("2027-04-01T10:00:00").is_err());
+}

@@ -12,8 +12,9 @@ use crate::error::OpportunityError;
 
 /// The funnel named by the parameter `id`.
 pub fn funnel_id(params: &Params) -> Result<FunnelId, InvalidField> {
-    let text = params.one("id")?.unwrap_or_default();
-    FunnelId::parse(text).ok_or(InvalidField::new("id", InvalidField::MUST_BE_ID))
+    params
+        .id("id")?
+        .ok_or(InvalidField::new("id", InvalidField::MUST_BE_ID))
 }
 
 /// The funnel, if it exists and is visible.

@@ -252,19 +252,24 @@ fn example_opportunity() -> Map<String, Value> {
     example().unwrap_or_default()
 }
 
-/// Adds the placeholders of all strings in `value` to `found`. Names of members have none.
+/// Adds the placeholders of all strings in `value` to `found`.
 ///
 /// # Errors
-/// The first unknown placeholder, with its text.
+/// The first unknown placeholder, or the first in the name of a member, with its text.
 fn collect_placeholders<'a>(value: &'a Value, found: &mut Vec<Placeholder<'a>>) -> Result<(), String> {
     match value {
         Value::String(text) => collect_from_text(text, found),
         Value::Array(list) => list
             .iter()
             .try_for_each(|value| collect_placeholders(value, found)),
-        Value::Object(fields) => fields
-            .values()
-            .try_for_each(|value| collect_placeholders(value, found)),
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            if let Some(PlaceholderSpan { source, field, .. }) = first_span(name) {
+                return Err(format!(
+                    "{{{source}={field}}} must not stand in the name of a field"
+                ));
+            }
+            collect_placeholders(value, found)
+        }),
         _ => Ok(()),
     }
 }
@@ -448,6 +453,9 @@ mod tests {
             let body = template(json!(["{op=title}", { "a": text }]));
             assert_eq!(body.placeholders().unwrap_err(), told);
         }
+        let named = template(json!([{ "a": { "x {op=title}": 1 } }]));
+        let told = "{op=title} must not stand in the name of a field";
+        assert_eq!(named.placeholders().unwrap_err(), told);
         let many = |count| template(json!("{op=title}".repeat(count)));
         assert_eq!(many(100).placeholders().unwrap().len(), 100);
         assert_eq!(

@@ -114,7 +114,7 @@ impl LeadPatch {
             owner: change(fields, "owner", id)?,
             company: change(fields, "company", id)?,
             stage: change(fields, "stage", stage)?,
-            points: take_filled(fields, "points", points)?,
+            points: take_filled(fields, "points", read_points)?,
             user_access: take_filled(fields, "userAccess", ids)?,
             department_access: take_filled(fields, "departmentAccess", ids)?,
             ignore_sub_departments: take_filled(fields, "ignoreSubDepartments", flag)?,
@@ -125,21 +125,18 @@ impl LeadPatch {
     }
 }
 
-/// Reads `name`, or else `fullname`, of a new lead without first and last name as these two, divided at the first space
+/// Reads the first of `names` that a new lead without first and last name has as these two, divided at the first space
 /// (C-92).
-pub fn split_name(fields: &mut Map<String, Value>) {
+pub fn split_name(fields: &mut Map<String, Value>, names: &[&str]) {
     let is_absent = |name: &str| fields.get(name).is_none_or(is_blank);
     if !is_absent("firstname") || !is_absent("lastname") {
         return;
     }
     let text = |name: &str| person_text(fields.get(name)?).ok().flatten();
-    let Some((name, whole)) = ["name", "fullname"]
-        .into_iter()
-        .find_map(|name| Some((name, text(name)?)))
-    else {
+    let Some((name, whole)) = names.iter().find_map(|name| Some((name, text(name)?))) else {
         return;
     };
-    fields.shift_remove(name);
+    fields.shift_remove(*name);
     let (first, last) = whole.split_once(char::is_whitespace).unwrap_or((&whole, ""));
     fields.insert("firstname".to_owned(), first.into());
     fields.insert("lastname".to_owned(), last.trim_start().into());
@@ -202,7 +199,11 @@ fn stage(value: &Value) -> FieldResult<u64> {
     stage.ok_or("must be a whole number from 0 to 999999999999999")
 }
 
-fn points(value: &Value) -> FieldResult<serde_json::Number> {
+/// The points of a lead.
+///
+/// # Errors
+/// The violated rule.
+pub fn read_points(value: &Value) -> Result<serde_json::Number, &'static str> {
     const RULE: &str = "must be a number";
     match value {
         Value::Null => Ok(0.into()),

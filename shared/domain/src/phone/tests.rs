@@ -125,6 +125,7 @@ fn a_number_written_with_plus_is_never_given_a_country_code() {
         "00 31 97 012 3456",
         "31970123456@s.whatsapp.net",
         "+31 (0)97 012 3456",
+        "00 31 (0)97 012 3456",
     ] {
         assert_eq!(forms(text), one_form("31970123456"), "{text}");
     }
@@ -182,6 +183,8 @@ fn spellings_of_one_number() {
         "5511987654321.0:17@s.whatsapp.net",
         "5511987654321@c.us",
         "sip:+5511987654321@pbx.example.com",
+        "\"Ana\" <sip:+5511987654321@pbx.example.com>",
+        "5511987654321@pbx.example.com",
         "https://wa.me/5511987654321",
         "'11987654321",
         "11/98765-4321",
@@ -249,7 +252,7 @@ fn some_numbers_identify_nobody() {
         "120363041234567890@g.us",
         "5511987654321-1600000000@g.us",
         "123456789012345@lid",
-        "12345678901@example.com",
+        "ana1234567890@example.com",
         "status@broadcast",
     ] {
         assert_eq!(identifying(nobody), [], "{nobody}");
@@ -274,6 +277,8 @@ fn a_read_number_keeps_the_digits_as_they_were_written() {
         ["01511987654321", "33334444"]
     );
     assert_eq!(digits("5511987654321:17@s.whatsapp.net"), ["5511987654321"]);
+    // It is not dialled, so the number without it would be another one.
+    assert_eq!(digits("+44 (0)20 7946 0111"), ["442079460111"]);
 }
 
 #[test]

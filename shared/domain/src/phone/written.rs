@@ -4,8 +4,12 @@ use super::{BRAZIL, is_area_code, lacks_country_code};
 
 /// What stands between several numbers of a text. `:::` is HubSpot's.
 const SEPARATORS: [&str; 7] = ["/", ";", ",", "|", ":::", "\n", " ou "];
-/// Hosts of messaging addresses that contain the number. Addresses of groups and hidden ids contain none.
+/// Hosts of messaging addresses that contain the number.
 const MESSAGING_HOSTS: [&str; 2] = ["s.whatsapp.net", "c.us"];
+/// Hosts of groups and hidden ids, whose digits are no number.
+const HOSTS_WITHOUT_NUMBER: [&str; 4] = ["g.us", "lid", "broadcast", "newsletter"];
+/// Digits in front of another host that are a number, as exchanges send them.
+const DIALLED: std::ops::RangeInclusive<usize> = 10..=15;
 /// Words in front of an extension.
 const EXTENSION_WORDS: [&str; 10] = [
     "ramal",
@@ -27,7 +31,8 @@ const WHOLE: usize = 8;
 /// One number as it is written.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// Its digits as they stand there, without those of an extension.
+    /// Its digits as they stand there, without those of an extension and a trunk prefix in parentheses after the country
+    /// code.
     pub raw: String,
     /// Its digits without trunk prefix, carrier code and international prefix.
     pub digits: String,
@@ -74,10 +79,16 @@ fn drop_parameters(text: &mut String) {
 impl Written {
     /// Reads a part in lower case; `None` if it has no digits, or is an address that contains no number.
     pub fn of(part: &str) -> Option<Self> {
+        // `"Ana" <sip:+55…@pbx.example>`
+        let part = part
+            .split_once('<')
+            .and_then(|(_, rest)| rest.split_once('>'))
+            .map_or(part, |(address, _)| address);
         let is_sip = part.starts_with("sip:") || part.starts_with("sips:");
         let (user, is_messaging) = match part.split_once('@') {
             Some((user, host)) if MESSAGING_HOSTS.contains(&host.trim()) => (user, true),
-            Some((user, _)) if is_sip => (user, false),
+            Some((_, host)) if HOSTS_WITHOUT_NUMBER.contains(&host.trim()) => return None,
+            Some((user, _)) if is_sip || is_dialled(user) => (user, false),
             Some(_) => return None,
             None => (part, false),
         };
@@ -93,24 +104,23 @@ impl Written {
         };
         let (text, words) = without_extension(user);
         let (before, _) = text.split_once(|c: char| c.is_ascii_digit())?;
-        let mut digits = super::digits(&text);
+        let mut raw = super::digits(&text);
         let is_abroad = |digits: &str| {
             digits.starts_with("00") && !digits[2..].is_empty() && !digits[2..].starts_with('0')
         };
         let has_prefix = before.contains('+') || is_messaging;
-        if (has_prefix || is_abroad(&digits))
-            && digits.len() > 1
+        let is_international = has_prefix || is_abroad(&raw);
+        // A trunk prefix that is not dialled after the country code.
+        if is_international
+            && raw.len() > 1
             && let Some(at) = text.find("(0)")
         {
-            digits.remove(super::digits(&text[..at]).len());
+            raw.remove(super::digits(&text[..at]).len());
         }
-        let is_international = has_prefix || is_abroad(&digits);
-        if is_abroad(&digits) {
-            digits.drain(..2);
-        }
+        let digits = raw.strip_prefix("00").filter(|_| is_abroad(&raw)).unwrap_or(&raw);
         let mut written = Self {
-            raw: super::digits(&text),
-            digits,
+            digits: digits.to_owned(),
+            raw,
             is_international,
             is_pure: words == 0,
         };
@@ -153,6 +163,12 @@ impl Written {
             self.digits = whole;
         }
     }
+}
+
+/// Whether the user of an address is a number as an exchange sends it.
+fn is_dialled(user: &str) -> bool {
+    let digits = user.strip_prefix('+').unwrap_or(user);
+    DIALLED.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A number without its extension or a word that follows it, and the count of the words in it that no number has. `xx`

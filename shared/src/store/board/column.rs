@@ -171,21 +171,38 @@ impl Writer {
             needed: Some(skip.saturating_add(request.limit.into())),
         };
         let found = self.page_of_hits(asked, &fresh, size, (&bounds, skip));
-        let page = if let Some(page) = ReadBudget::in_time(found).await? {
-            page
+        let (page, reached) = if let Some(page) = ReadBudget::in_time(found).await? {
+            (page, None)
         } else {
-            let plan = match asked.sight.only_list(request, column) {
-                Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
-                None => asked.sight.plan(request, column, &totals),
-            };
-            let mut scan = BoardScan::new(&self.reader, asked, &fresh, plan, &bounds);
-            if let Some(list) = prefetched_list {
-                scan.begin_with(&list.range, list.page)?;
-            }
-            ReadBudget::in_time(scan.page(skip, usize::from(request.limit))).await?
+            let from = (bounds, skip, prefetched_list);
+            self.page_of_lists(asked, &fresh, (column, &totals), from).await?
         };
-        self.finish_column_page(request, access, &markers, page, cursor)
+        let next_cursor = next_cursor(cursor, &page, (request.limit, reached));
+        self.finish_column_page(request, access, &markers, page, next_cursor)
             .await
+    }
+
+    /// The page from the lists: what is within `bounds`, without the first `skip`. Of a search that could not read all
+    /// that it needed, also the sort key of the last entry that it looked at.
+    async fn page_of_lists(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        (column, totals): (ColumnId, &Totals),
+        (bounds, skip, prefetched): (Bounds, u64, Option<PrefetchedEntries>),
+    ) -> Result<(Vec<Entry>, Option<String>), StoreError> {
+        let request = asked.request;
+        let plan = match asked.sight.only_list(request, column) {
+            Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
+            None => asked.sight.plan(request, column, totals),
+        };
+        let mut scan = BoardScan::new(&self.reader, asked, fresh, plan, &bounds);
+        if let Some(list) = prefetched {
+            scan.begin_with(&list.range, list.page)?;
+        }
+        let page = ReadBudget::in_time(scan.page(skip, usize::from(request.limit))).await?;
+        let reached = scan.reached().filter(|_| asked.budget.is_partial());
+        Ok((page, reached.map(str::to_owned)))
     }
 
     /// The page of a search: the hits within `bounds` without the first `skip`. `None` if the lists must be read.
@@ -207,25 +224,22 @@ impl Writer {
     /// For a search by lead, the leads with stale copies, because it compares the copy in every record. Otherwise none.
     pub(crate) async fn fresh(&self, asked: &Asked<'_>, markers: &StaleMarkers) -> Result<Fresh, StoreError> {
         if asked.compares_leads() {
-            return self.reader.fresh_leads(markers, &asked.budget).await;
+            return asked
+                .budget
+                .or_end(self.reader.fresh_leads(markers, &asked.budget).await);
         }
         Ok(Fresh::default())
     }
 
-    /// The opportunities of a page that began at `cursor`, with current leads. Stores the cursor of the next page
-    /// concurrently.
+    /// The opportunities of a page, with current leads. Stores the cursor of the next page concurrently.
     async fn finish_column_page(
         &self,
         request: &BoardRequest,
         access: &PrefetchHint,
         markers: &StaleMarkers,
         page: Vec<Entry>,
-        cursor: PageCursor,
+        next_cursor: Option<PageCursor>,
     ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
-        let ends = page.first().zip(page.last());
-        let ends = ends.map(|(first, last)| (first.place.as_str(), last.place.as_str()));
-        let is_full = page.len() == usize::from(request.limit);
-        let next_cursor = cursor.next(ends, is_full);
         let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
         // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
         let next_page = request.page.max(access.page_base).saturating_add(1);
@@ -236,5 +250,20 @@ impl Writer {
         let mut borrowed: Vec<_> = cards.iter_mut().collect();
         tokio::try_join!(self.reader.refresh_snapshots(markers, &mut borrowed), put_cursor)?;
         Ok(cards)
+    }
+}
+
+/// The start of the page after one that began at `cursor`. After a partial page, what follows the entry that was
+/// `reached`.
+fn next_cursor(
+    cursor: PageCursor,
+    page: &[Entry],
+    (limit, reached): (u16, Option<String>),
+) -> Option<PageCursor> {
+    let first = page.first().map(|entry| entry.place.as_str());
+    let last = page.last().map(|entry| entry.place.as_str());
+    match reached.as_deref() {
+        Some(reached) => cursor.next(Some((first.unwrap_or(reached), reached)), true),
+        None => cursor.next(first.zip(last), page.len() == usize::from(limit)),
     }
 }

@@ -2,7 +2,7 @@
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use super::kanban::{CONCURRENCY, empty};
+use super::kanban::{CONCURRENCY, empty, empty_columns};
 use super::lists::VisibleLists;
 use super::totals::{Totals, TotalsSeen};
 use super::{Asked, BoardRequest, ColumnSnapshots};
@@ -74,24 +74,19 @@ impl Writer {
         start: &PrefetchedTotals,
     ) -> Result<Vec<ColumnSnapshots>, StoreError> {
         let request = BoardRequest::all_of(funnel.id);
-        let columns = funnel.columns_in_order();
         let Some(sight) = VisibleLists::of(&self.cache_access(viewer), &request) else {
-            return Ok(columns.into_iter().map(empty).collect());
+            return Ok(empty_columns(Some(funnel)));
         };
-        let asked = Asked {
-            viewer,
-            request: &request,
-            filter: &Filter::default(),
-            sight,
-            budget: ReadBudget::of(viewer),
-        };
+        let filter = Filter::default();
+        let asked = Asked::new((viewer, &request, &filter), sight);
         // The prefetched totals suffice if the hint was right.
         let prefetched = start.totals.as_ref().filter(|totals| totals.serve(&asked.sight));
         let totals = match prefetched {
             Some(totals) => totals,
             None => &self.reader.board_totals(&request, None, &asked.sight).await?,
         };
-        let reads = columns
+        let reads = funnel
+            .columns_in_order()
             .into_iter()
             .map(|column| self.total_of(&asked, column, totals));
         let reads: Vec<_> = reads.collect();

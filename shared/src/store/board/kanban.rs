@@ -27,11 +27,10 @@ use table::StoreError;
 pub const CONCURRENCY: usize = 50;
 
 impl Writer {
-    /// All columns of the funnel in their order, with current leads. `asked` is `None` if the viewer sees none of the
-    /// requested opportunities; then all columns are empty.
+    /// All columns of the funnel in their order, with current leads.
     pub(crate) async fn finish_kanban(
         &self,
-        asked: Option<Asked<'_>>,
+        asked: &Asked<'_>,
         start: PrefetchedBoard,
     ) -> Result<Vec<ColumnSnapshots>, StoreError> {
         let columns = start
@@ -39,23 +38,20 @@ impl Writer {
             .as_ref()
             .map(Funnel::columns_in_order)
             .unwrap_or_default();
-        let Some(asked) = asked else {
-            return Ok(columns.into_iter().map(empty).collect());
-        };
         let totals = async {
             match start.totals.filter(|totals| totals.serve(&asked.sight)) {
                 Some(totals) => Ok(totals),
                 None => self.reader.board_totals(asked.request, None, &asked.sight).await,
             }
         };
-        let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.markers))?;
+        let (totals, fresh) = tokio::try_join!(totals, self.fresh(asked, &start.markers))?;
         let size = ScanSize {
             entries: columns.iter().map(|column| asked.most(column.id, &totals)).sum(),
             needed: None,
         };
         let read = async {
             let shown = (&Bounds::default(), asked.request.limit.into());
-            if let Some(mut sums) = self.sums_of_search(&asked, &fresh, size, shown).await? {
+            if let Some(mut sums) = self.sums_of_search(asked, &fresh, size, shown).await? {
                 let counted = columns.into_iter().map(|column| {
                     let sum = sums.remove(&column.id).unwrap_or_default();
                     counted_column(column, sum)
@@ -64,7 +60,7 @@ impl Writer {
             }
             let columns = columns.into_iter();
             let reads: Vec<_> = columns
-                .map(|column| self.column(&asked, &fresh, column, &totals))
+                .map(|column| self.column(asked, &fresh, column, &totals))
                 .collect();
             stream::iter(reads)
                 .buffered(CONCURRENCY)
@@ -213,8 +209,9 @@ impl Writer {
         let mut sum = HitSum::new(asked.request.limit.into());
         let mut pages = Pages::of(bounds.span(&self.reader, list));
         let read = |span| asked.budget.query(&self.reader.table, span);
-        while let Some(page) = pages.next_with(read).await? {
-            for hit in admitted(&self.reader, asked, fresh, page.items).await? {
+        while let Some(page) = asked.budget.or_end(pages.next_with(read).await)? {
+            let hits = admitted(&self.reader, asked, fresh, page.items).await;
+            for hit in asked.budget.or_end(hits)? {
                 sum.add(hit);
             }
         }
@@ -253,6 +250,12 @@ fn counted_column(column: &Column, sum: HitSum) -> ColumnSnapshots {
         cents,
         cards: sum.newest().map(|entry| *entry.card).collect(),
     }
+}
+
+/// The columns of a funnel in their order, without opportunities.
+pub fn empty_columns(funnel: Option<&Funnel>) -> Vec<ColumnSnapshots> {
+    let columns = funnel.map(Funnel::columns_in_order).unwrap_or_default();
+    columns.into_iter().map(empty).collect()
 }
 
 /// A column without opportunities.

@@ -39,6 +39,7 @@ use table::StoreError;
 pub use column_totals::PrefetchedTotals;
 
 use column::PrefetchedColumn;
+use kanban::empty_columns;
 use lists::VisibleLists;
 use totals::{Totals, TotalsSeen};
 
@@ -88,6 +89,27 @@ pub struct ColumnSnapshots {
     pub cents: i128,
     /// The newest of them.
     pub cards: Vec<OpportunitySnapshot>,
+}
+
+/// What a request found.
+#[derive(Debug)]
+pub struct Found<T> {
+    /// The opportunities, or the columns.
+    pub found: Vec<T>,
+    /// Whether a search answers only the hits that its budget allowed, so that numbers are lower bounds (C-43).
+    pub is_partial: bool,
+}
+
+impl<T> Found<T> {
+    fn whole(found: Vec<T>) -> Self {
+        let is_partial = false;
+        Self { found, is_partial }
+    }
+
+    fn of(found: Vec<T>, asked: &Asked<'_>) -> Self {
+        let is_partial = asked.budget.is_partial();
+        Self { found, is_partial }
+    }
 }
 
 impl PrefetchedBoard {
@@ -160,24 +182,14 @@ impl Writer {
         request: &BoardRequest,
         filter: &Filter,
         start: PrefetchedBoard,
-    ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
+    ) -> Result<Found<OpportunitySnapshot>, StoreError> {
         let access = self.cache_access(viewer);
         let (Some(sight), Some(column)) = (VisibleLists::of(&access, request), request.column) else {
-            return Ok(Vec::new());
+            return Ok(Found::whole(Vec::new()));
         };
-        self.finish_column(
-            &Asked {
-                viewer,
-                request,
-                filter,
-                sight,
-                budget: ReadBudget::of(viewer),
-            },
-            column,
-            &access,
-            start,
-        )
-        .await
+        let asked = Asked::new((viewer, request, filter), sight);
+        let found = self.finish_column(&asked, column, &access, start).await?;
+        Ok(Found::of(found, &asked))
     }
 
     /// All columns of the funnel in their order, each with its totals and its newest opportunities (C-45).
@@ -190,20 +202,14 @@ impl Writer {
         request: &BoardRequest,
         filter: &Filter,
         start: PrefetchedBoard,
-    ) -> Result<Vec<ColumnSnapshots>, StoreError> {
+    ) -> Result<Found<ColumnSnapshots>, StoreError> {
         let access = self.cache_access(viewer);
-        let sight = VisibleLists::of(&access, request);
-        self.finish_kanban(
-            sight.map(|sight| Asked {
-                viewer,
-                request,
-                filter,
-                sight,
-                budget: ReadBudget::of(viewer),
-            }),
-            start,
-        )
-        .await
+        let Some(sight) = VisibleLists::of(&access, request) else {
+            return Ok(Found::whole(empty_columns(start.funnel())));
+        };
+        let asked = Asked::new((viewer, request, filter), sight);
+        let found = self.finish_kanban(&asked, start).await?;
+        Ok(Found::of(found, &asked))
     }
 
     /// The viewer's permissions and settings. Caches them as the hint for the caller's next request.
@@ -225,7 +231,25 @@ pub(crate) struct Asked<'a> {
     budget: ReadBudget,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    fn new(
+        (viewer, request, filter): (&'a Viewer, &'a BoardRequest, &'a Filter),
+        sight: VisibleLists,
+    ) -> Self {
+        let budget = if request.searched {
+            ReadBudget::of_search(viewer)
+        } else {
+            ReadBudget::of(viewer)
+        };
+        Self {
+            viewer,
+            request,
+            filter,
+            sight,
+            budget,
+        }
+    }
+
     /// Whether the opportunities of a class are requested and visible, as far as the class determines it.
     fn takes(&self, class: &BoardClass) -> bool {
         self.sight.covers(class.user, class.status)

@@ -2,12 +2,13 @@
 //!
 //! Words of titles lead to opportunities. Words and numbers of leads lead to leads, and their links to opportunities.
 //! The records found are read, and every filter is checked on them. So the cost depends on the hits, not on the number
-//! of opportunities. For a term with many hits, reading the lists costs less, so they are read as for other filters.
+//! of opportunities. For a term with many hits, reading the lists costs less, so they are read as for other filters. If
+//! neither fits the read budget, the newest hits are read, and the answer is partial (C-43).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
-use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use futures_util::stream::{self, StreamExt as _};
 use tokio::try_join;
 
 use super::Asked;
@@ -26,6 +27,9 @@ use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE, Pages, StoreError, 
 const CONCURRENCY: usize = 32;
 /// Number of list entries that cost about as much as a get of one record.
 const ENTRIES_PER_UNIT: u64 = 4;
+/// Number of list entries, and of items of words, that a unit reads at least.
+const ENTRIES_READ_PER_UNIT: u64 = 10;
+const WORDS_READ_PER_UNIT: u64 = 25;
 /// Each further read of a list requests this many times as many items as the previous one.
 const GROWTH: usize = 4;
 
@@ -39,15 +43,20 @@ pub struct ScanSize {
 }
 
 impl ScanSize {
-    /// Maximum hits that cost less than the scan, at `units` for each. A scan for a page ends earlier the more hits
-    /// there are.
-    fn most_hits(self, units: u64) -> usize {
+    /// Maximum hits that cost less than the scan, at `units` for each, and no more than half of `left` units. A scan for a
+    /// page ends earlier the more hits there are.
+    fn most_hits(self, units: u64, left: u64) -> usize {
         let all = self.entries / ENTRIES_PER_UNIT / units;
         let most = match self.needed {
             None => all,
             Some(needed) => needed.saturating_mul(all).isqrt().min(all),
         };
-        usize::try_from(most).unwrap_or(usize::MAX)
+        usize::try_from(most.min(left / 2 / units)).unwrap_or(usize::MAX)
+    }
+
+    /// Whether a scan of all entries would read more than `left` units.
+    fn exceeds(self, left: u64) -> bool {
+        self.needed.is_none() && self.entries / ENTRIES_READ_PER_UNIT > left
     }
 }
 
@@ -83,16 +92,30 @@ impl Writer {
             return Ok(None);
         }
         let found = match by {
-            SearchBy::Lead => self.of_found_leads(asked, term, size).await?,
-            SearchBy::Opportunity => self.titled(asked, term, size.most_hits(1)).await?,
+            SearchBy::Lead => self.of_found_leads(asked, term, size).await,
+            SearchBy::Opportunity => {
+                let left = asked.budget.left();
+                let most = if size.exceeds(left) {
+                    // Ids of hits cost less than the hits.
+                    usize::try_from(left / 2 * WORDS_READ_PER_UNIT).unwrap_or(usize::MAX)
+                } else {
+                    size.most_hits(1, left)
+                };
+                self.titled(asked, term, most).await
+            }
         };
-        match found {
-            Some(found) => self
-                .sums_of_admitted(asked, fresh, &found, (bounds, shown))
-                .await
-                .map(Some),
-            None => Ok(None),
+        let Some(found) = asked.budget.or_end(found)? else {
+            return Ok(None);
+        };
+        // Later ids are those of newer opportunities.
+        let affordable = usize::try_from(asked.budget.left()).unwrap_or(usize::MAX);
+        if found.len() > affordable {
+            asked.budget.leave_out();
         }
+        let newest: Vec<_> = found.into_iter().rev().take(affordable).collect();
+        self.sums_of_admitted(asked, fresh, &newest, (bounds, shown))
+            .await
+            .map(Some)
     }
 
     /// The opportunities of the leads that a term finds; `None` if there are too many leads or opportunities.
@@ -102,11 +125,12 @@ impl Writer {
         term: &WordSearch,
         size: ScanSize,
     ) -> Result<Option<BTreeSet<OpportunityId>>, StoreError> {
-        let most = size.most_hits(2);
+        let left = asked.budget.left();
+        let most = size.most_hits(2, left);
         let Some(leads) = self.leads_found(term, &asked.budget, most).await? else {
             return Ok(None);
         };
-        let (leads, most) = (leads.into_iter().collect::<Vec<_>>(), size.most_hits(1));
+        let (leads, most) = (leads.into_iter().collect::<Vec<_>>(), size.most_hits(1, left));
         let mut found = BTreeSet::new();
         for leads in leads.chunks(CONCURRENCY) {
             let links = leads.iter().map(|lead| self.linked(asked, *lead, most));
@@ -215,7 +239,7 @@ impl Writer {
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
-        found: &BTreeSet<OpportunityId>,
+        found: &[OpportunityId],
         (bounds, shown): (&Bounds, usize),
     ) -> Result<BTreeMap<ColumnId, HitSum>, StoreError> {
         let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
@@ -226,7 +250,8 @@ impl Writer {
         let batches: Vec<_> = batches.collect();
         let mut batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
         let mut sums = BTreeMap::new();
-        while let Some(hits) = batches.try_next().await? {
+        while let Some(hits) = batches.next().await {
+            let hits = asked.budget.or_end(hits)?;
             for hit in hits.into_iter().filter(|hit| bounds.contain(&hit.place)) {
                 let column = hit.opportunity.crm_column;
                 let sum = sums.entry(column).or_insert_with(|| HitSum::new(shown));

@@ -108,6 +108,8 @@ pub struct BoardScan<'a> {
     left_of_wide: usize,
     /// Number of reads so far.
     reads: u32,
+    /// The sort key of the last entry that was requested or not.
+    reached: Option<String>,
 }
 
 impl<'a> BoardScan<'a> {
@@ -133,6 +135,7 @@ impl<'a> BoardScan<'a> {
             exact_lists,
             left_of_wide: usize::MAX,
             reads: 0,
+            reached: None,
         }
     }
 
@@ -154,13 +157,18 @@ impl<'a> BoardScan<'a> {
             self.left_of_wide = MAX_OVERREAD * self.likely_entries(0, sought(skip, 0)) + PAGE;
         }
         while page.len() < limit {
-            let Some(mut entry) = self.next(sought(skip, page.len())).await? else {
+            let next = self.next(sought(skip, page.len())).await;
+            let Some(mut entry) = self.asked.budget.or_end(next)? else {
                 break;
             };
             // The filter compares the lead, so a stale copy is replaced before.
             if let Some(lead) = self.fresh.lacks(&entry.card.opportunity) {
-                self.read_leads(lead).await?;
+                let read = self.read_leads(lead).await.map(|()| true);
+                if !self.asked.budget.or_end(read)? {
+                    break;
+                }
             }
+            self.reached = Some(entry.place.clone());
             self.fresh.apply(&mut entry.card);
             let card = &entry.card;
             if !self.asked.admits(&card.opportunity, card.lead.as_ref()) {
@@ -173,6 +181,11 @@ impl<'a> BoardScan<'a> {
             }
         }
         Ok(page)
+    }
+
+    /// The sort key of the last entry that was looked at.
+    pub fn reached(&self) -> Option<&str> {
+        self.reached.as_deref()
     }
 
     /// Reads a lead with a stale copy, and in the same batch those of all buffered entries.

@@ -250,16 +250,6 @@ pub fn restricted_ranked(rank: &str) -> Option<(&str, &str)> {
     unsharded(rank).split_once('#')
 }
 
-/// The name of a class of records that are counted together. Each part narrows the class of the previous parts.
-pub fn class<const N: usize>(parts: [&str; N]) -> String {
-    parts.join("#")
-}
-
-/// The parts of a class's name.
-pub fn class_parts(class: &str) -> impl Iterator<Item = &str> {
-    class.split('#')
-}
-
 /// The first parts of the sort keys of columns' totals and of users' totals.
 const COLUMN: &str = "column";
 const USER: &str = "user";

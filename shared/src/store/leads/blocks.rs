@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::record::LeadClass;
+use super::class::LeadClass;
 use crate::ids::UserId;
 use crate::lead::Lead;
 use crate::store::Reader;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::details::Details;
-use super::form::FormReceipt;
 use super::identity::{Claimants, Identity};
 use super::record::{LeadRecord, LeadState};
+use crate::form::{Form, Submitted};
 use crate::ids::LeadId;
 use crate::lead::Lead;
 use crate::store::companies::NamedCompany;
@@ -16,11 +16,28 @@ use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::sequence::Sequence;
 use crate::store::{Reader, Writer};
+use crate::time::Timestamp;
 use table::item::{self, Item};
 use table::{CommitError, Policy, StoreError, Transaction};
 
 /// The counter's attribute with the last id of a lead.
 const SEQUENCE: &str = "lead";
+
+/// An accepted submission.
+#[derive(Debug, Clone)]
+pub struct FormReceipt {
+    /// The form.
+    pub form: Form,
+    /// The accepted values.
+    pub submitted: Submitted,
+    /// Time of the request.
+    pub now: Timestamp,
+    /// The claims that equal submissions share. The creation of a lead takes the first one by itself.
+    pub(super) claims: Vec<IdempotencyKey>,
+    pub(super) event: Sequence,
+    /// Recognises the event of this submission after an unknown outcome.
+    pub(super) nonce: String,
+}
 
 /// Prefetched reads of a lead to create.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use super::create::PrefetchedLead;
+use super::create::{FormReceipt, PrefetchedLead};
 use super::identity::{Claimants, Identity, UniqueBy};
 use super::record::LeadRecord;
 use crate::form::{Form, Submitted};
@@ -15,7 +15,6 @@ use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::sequence::Sequence;
 use crate::store::{Reader, WholeLead, Writer, events};
-use crate::time::Timestamp;
 use table::item::{self, Item, s};
 use table::{CommitError, Condition, Policy, StoreError, Transaction};
 
@@ -23,22 +22,6 @@ use table::{CommitError, Condition, Policy, StoreError, Transaction};
 const EVENT: &str = "event";
 /// The fields of a lead that identify a person.
 const IDENTIFYING: [&str; 4] = ["phone", "mobile", "chatapp", "email"];
-
-/// An accepted submission.
-#[derive(Debug, Clone)]
-pub struct FormReceipt {
-    /// The form.
-    pub form: Form,
-    /// The accepted values.
-    pub submitted: Submitted,
-    /// Time of the request.
-    pub now: Timestamp,
-    /// The claims that equal submissions share. The creation of a lead takes the first one by itself.
-    claims: Vec<IdempotencyKey>,
-    event: Sequence,
-    /// Recognises the event of this submission after an unknown outcome.
-    nonce: String,
-}
 
 /// Prefetched reads of a submission.
 #[derive(Debug)]

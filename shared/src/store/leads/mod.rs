@@ -1,6 +1,7 @@
 //! Leads: their records, the list, changes and deletions, and the markers of stale copies.
 
 pub mod blocks;
+pub mod class;
 pub mod create;
 pub mod delete;
 pub mod deleted_leads;
@@ -15,5 +16,6 @@ pub mod timeline;
 pub mod totals;
 pub mod update;
 
+pub use class::LeadClass;
 pub use details::{DIGEST, Details, WholeLead, digest, is_sound};
 pub use record::*;

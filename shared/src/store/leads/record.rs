@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use table::AttributeValue;
 
+use super::class::LeadClass;
 use super::details::{CUSTOM, Details};
 use super::identity::email_digest;
 use super::{blocks, stale_markers, totals};
 use crate::environment::Environment;
-use crate::ids::{LeadId, TagId, UserId};
+use crate::ids::{LeadId, TagId};
 use crate::lead::Lead;
 use crate::people::Company;
 use crate::store::Reader;
@@ -20,8 +21,6 @@ use crate::store::derived::Derived;
 use crate::store::entity::{Entity, Stored};
 use crate::store::key::{self, Key, Keys};
 use crate::time::Timestamp;
-use crate::viewer::Viewer;
-use crate::visibility::AccessLists;
 use crate::words::{address_word, number_key, word_keys};
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -94,28 +93,6 @@ pub struct LeadEntry {
 pub fn known(entry: &Item) -> Option<Item> {
     let entry: LeadEntry = item::decode("lead entry", entry.clone()).ok()?;
     item::encode("lead entry", &entry).ok()
-}
-
-/// The attributes that determine who sees a lead.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeadClass {
-    #[serde(rename = "o", default)]
-    pub owner: Option<UserId>,
-    #[serde(flatten)]
-    pub lists: AccessLists,
-}
-
-impl LeadClass {
-    pub(crate) fn of(lead: &Lead) -> Self {
-        Self {
-            owner: lead.owner,
-            lists: lead.lists(),
-        }
-    }
-
-    pub(super) fn is_seen_by(&self, viewer: &Viewer) -> bool {
-        viewer.sees_lead(self.owner, &self.lists)
-    }
 }
 
 impl LeadEntry {

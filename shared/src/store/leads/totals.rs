@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::record::LeadClass;
+use super::class::LeadClass;
 use crate::ids::UserId;
 use crate::lead::Lead;
 use crate::store::Reader;

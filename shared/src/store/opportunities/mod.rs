@@ -34,7 +34,7 @@ use table::item::{self, Item, n, s};
 
 pub use class::BoardClass;
 pub use create::{Created, PrefetchedCreation};
-pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpportunities};
+pub use of_lead::{LeadOpportunities, PrefetchedLeadOpportunities};
 pub use update::{PrefetchedUpdate, Updated};
 
 const KIND: &str = "opportunity";

@@ -16,18 +16,11 @@ use crate::store::budget::ReadBudget;
 use crate::store::key::{self, BATCH, Key};
 use crate::store::leads::LeadRecord;
 use crate::store::list_pages::{ListRequest, MAX_BYTES};
-use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::prefetch_cache::{LeadOpportunitiesHint, PrefetchHint};
 use crate::store::{Reader, Writer};
 use crate::viewer::Viewer;
 use table::item::{self, Item};
 use table::{KeyRange, MAX_AHEAD, Page, Pages, StoreError, key_of};
-
-/// The opportunities and users of a lead's last response.
-#[derive(Debug, Clone, Default)]
-pub struct LeadOpportunitiesHint {
-    opportunities: BTreeSet<OpportunityId>,
-    users: BTreeSet<UserId>,
-}
 
 /// Prefetched reads of a lead's opportunities.
 #[derive(Debug)]

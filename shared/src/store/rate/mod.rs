@@ -5,11 +5,14 @@
 //! so all processes together never exceed it. A write of unknown outcome can only lose places. While the counter cannot
 //! be reached, requests are accepted without a place.
 
+mod budget;
 mod lease;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+pub use budget::{Budget, PublicRoute};
 
 use super::Store;
 use super::key::Keys;
@@ -29,44 +32,6 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 const COOLDOWN: u32 = 5;
 /// Lifetime in seconds of a minute's item after its last write. It exceeds a minute, because clocks differ.
 const KEPT_SECONDS: u32 = 600;
-
-/// Requests that are counted together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget<'a> {
-    /// Requests to an instance with keys that have no limit of their own.
-    Keys,
-    /// Requests with the key of this public id.
-    Key(&'a str),
-    /// Requests without credentials to one route.
-    Public(PublicRoute),
-    /// Calls with the webhook's secret.
-    Webhook,
-}
-
-/// A route without credentials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PublicRoute {
-    /// `POST /calendarmeeting`.
-    Booking,
-    /// `GET /calendarmeeting/slots`.
-    Slots,
-    /// `POST /voip/webhook` of an instance without a secret.
-    Webhook,
-    /// `POST /api/hook/{name}`.
-    Form,
-}
-
-impl PublicRoute {
-    /// Name in keys.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Booking => "booking",
-            Self::Slots => "slots",
-            Self::Webhook => "webhook",
-            Self::Form => "form",
-        }
-    }
-}
 
 /// The remainder of a budget, as far as this process knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

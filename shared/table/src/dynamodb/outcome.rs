@@ -7,11 +7,13 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::CancellationReason;
 
 use super::busy::is_throttled;
-use super::transact::OPERATION;
 use crate::error::StoreError;
 use crate::item::Item;
 use crate::key::Key;
 use crate::transaction::Transaction;
+
+/// The API operation of transactions.
+pub(super) const OPERATION: &str = "TransactWriteItems";
 
 /// The outcome of an attempt at a transaction.
 pub enum Attempt {

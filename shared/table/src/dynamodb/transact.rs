@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsOutput;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
 use super::busy::{self, Busy, Patience};
-use super::outcome::{Attempt, outcome_of};
+use super::outcome::{Attempt, OPERATION, outcome_of};
 use super::write_request::request_of;
 use super::{DynamoDb, Units, metered, units};
 use crate::error::StoreError;
@@ -14,9 +14,6 @@ use crate::item::Item;
 use crate::key::Key;
 use crate::retry::{Policy, Retry};
 use crate::transaction::{CommitError, Transaction};
-
-/// The API operation.
-pub(super) const OPERATION: &str = "TransactWriteItems";
 
 impl DynamoDb {
     /// Makes attempts until one succeeds or is refused, or the retries for conflicts or throttling are used up.

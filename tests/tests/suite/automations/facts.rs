@@ -17,7 +17,7 @@ use super::notify::{Receiver, deliver};
 use super::{MARIA, call, install, outbox, receive};
 
 /// Every event of a write.
-pub const EVENTS: [(&str, &str); 10] = [
+pub const EVENTS: [(&str, &str); 11] = [
     ("lead", "created"),
     ("lead", "updated"),
     ("lead", "ownerChanged"),
@@ -28,6 +28,7 @@ pub const EVENTS: [(&str, &str); 10] = [
     ("opportunity", "statusChanged"),
     ("meeting", "booked"),
     ("meeting", "moved"),
+    ("meeting", "canceled"),
 ];
 
 /// Writes of a client of which each has one transaction, the first of which a fault may meet.
@@ -178,6 +179,11 @@ async fn every_write_raises_its_events() {
     assert_eq!(events(&world).await, ["lead.created", "meeting.booked"]);
     made(&reschedule(&world, &key, FREE[1]).await);
     assert_eq!(events(&world).await, ["meeting.moved"]);
+    let cancels = json!({ "properties": { "cancelMeetingId": 1, "rescheduleKey": key } });
+    assert_eq!(book(&world, &booking(FREE[1], &cancels)).await.status, 200);
+    assert_eq!(events(&world).await, ["meeting.canceled"]);
+    assert_eq!(book(&world, &booking(FREE[1], &cancels)).await.status, 400);
+    assert_eq!(events(&world).await, [""; 0]);
     made(
         &book(
             &world,
@@ -192,6 +198,30 @@ async fn every_write_raises_its_events() {
     receive(&world, &call("INCOMING", MARIA)).await;
     assert_eq!(events(&world).await, [""; 0]);
     world.is_sound().await;
+}
+
+/// C-102: names of fields as other services call them.
+#[tokio::test]
+async fn other_names_of_fields_have_values() {
+    let names = ["etapa", "gainDate", "user_id", "userFirstName", "funil_id"];
+    let body: serde_json::Map<_, _> = names
+        .map(|name| (name.to_owned(), json!(format!("{{op={name}}}"))))
+        .into_iter()
+        .collect();
+    let won = on(
+        4,
+        ("opportunity", "statusChanged"),
+        &json!({}),
+        &notify(&json!({ "body": body })),
+    );
+    let (world, wallet) = world(&[won]).await;
+    assert_eq!(
+        update(&world, &wallet, &json!({ "status": "gain" })).await.status,
+        200
+    );
+    let expected = json!({ "etapa": "Entrada", "gainDate": "2026-11-21T12:00:00.000Z", "user_id": "7", "userFirstName": "Ana",
+        "funil_id": "3" });
+    assert_eq!(delivered(&world).await, [expected]);
 }
 
 /// Each of the records has its member; the secret of a lead is never sent (C-21).

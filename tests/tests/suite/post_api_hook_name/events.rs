@@ -72,8 +72,9 @@ async fn equal_submissions_are_those_of_a_day_and_a_person() {
     world.clock.set(world.clock.get().plus_days(2));
     submit(&world, &sent).await.is(200, &received(NEW));
     assert_eq!(values(&world).await.len(), 2);
-    for lead in [NEW + 1, NEW + 2] {
-        submit(&world, &json!({ "nome": "Ana", "fone": "0000000000" }))
+    // A number without area code may be another person's.
+    for (lead, fone) in (NEW + 1..).zip(["0000000000", "0000000000", "98765-4321", "98765-4321"]) {
+        submit(&world, &json!({ "nome": "Ana", "fone": fone }))
             .await
             .is(200, &received(lead));
     }
@@ -118,6 +119,41 @@ async fn a_submission_restores_an_archived_lead() {
     .await
     .is(200, &received(1001));
     assert_eq!(lead(&world, 1001).await["archived"], false);
+    // An equal one is no second event, and yet the lead is wanted again.
+    let again = world.call("POST", &format!("/lead/archive?i=acme&apitoken={}", admin.key));
+    let again = again.json(&json!({ "ids": ["1001", 1001.0], "id": "", "archived": "True" }));
+    assert_eq!(again.send().await.body["data"]["leads"][0]["archived"], true);
+    submit(
+        &world,
+        &json!({ "email": "lead1001@example.com", "mensagem": "Voltei" }),
+    )
+    .await
+    .is(200, &received(1001));
+    assert_eq!(lead(&world, 1001).await["archived"], false);
+    assert_eq!(values(&world).await.len(), 1);
+    world.is_sound().await;
+}
+
+/// Values of one name that come in several places are one value.
+#[tokio::test]
+async fn values_of_query_and_body_are_kept() {
+    let world = contact().await;
+    let uri = address("&mensagem=query&utm_source=a&fone=11+98765-0101");
+    let body = "nome=Ana&mensagem=corpo&mensagem=query&utm_source=b&fone=11+98765-0102&fone=11+98765-0102";
+    let answer = world
+        .call("POST", &uri)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .bytes(body)
+        .send()
+        .await;
+    answer.is(200, &received(NEW));
+    let expected = json!({ "nome": "Ana", "mensagem": "corpo, query", "fone": "11 98765-0102, 11 98765-0101", "utm_source": "b, a" });
+    assert_eq!(values(&world).await, [expected]);
+    let shown = lead(&world, NEW).await;
+    assert_eq!(
+        (&shown["phone"], &shown["mensagem"]),
+        (&json!("11 98765-0102"), &json!("corpo, query"))
+    );
     world.is_sound().await;
 }
 

@@ -184,7 +184,7 @@ async fn invalid_forms_are_rejected() {
         ),
         (json!({ "Email": "b@example.com" }), NAMED.to_owned()),
         (
-            json!({ "email": "b", "chatapp": "1", "whatsapp": null }),
+            json!({ "email": "b", "chatapp": "1", "whatsapp": "2" }),
             "formData.whatsapp: must be the same as chatapp".to_owned(),
         ),
         (of_keys(51), "formData: must have at most 50 keys".to_owned()),

@@ -101,6 +101,25 @@ async fn a_booked_meeting_takes_and_frees_the_time_of_its_user() {
     only_free(&world, &json!("cancelled"), &FREE[1..]).await;
 }
 
+/// A meeting that moves is one of the calendar's present user, whose time is checked.
+#[tokio::test]
+async fn a_moved_meeting_has_the_present_user() {
+    let world = two_calendars().await;
+    let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
+    add_calendars(&world.operator("acme"), [calendar(&json!({ "userId": 8 }))]).await;
+    let moves = json!({ "rescheduleMeetingId": 1, "rescheduleKey": key });
+    let answer = book(&world, &booking(FREE[1], &json!({ "properties": moves }))).await;
+    assert_eq!(answer.body["data"]["userId"], 8, "{}", answer.body);
+    let other =
+        |user: u64| calendar(&json!({ "id": 9, "keyName": "third", "publicId": "pub_9", "userId": user }));
+    for (user, status) in [(8, 409), (7, 200)] {
+        add_calendars(&world.operator("acme"), [other(user)]).await;
+        let asked = booking(FREE[1], &json!({ "keyName": "third" }));
+        assert_eq!(book(&world, &asked).await.status, status, "{user}");
+    }
+    world.is_sound().await;
+}
+
 /// The present user, buffer and `sharesTime` of the calendars apply from the next request, and rewrite no meeting.
 #[tokio::test]
 async fn changes_of_calendars_and_meetings_apply_at_once() {

@@ -21,6 +21,21 @@ fn whatsapp_is_stored_as_chatapp() {
     );
 }
 
+/// C-108: a lead as endpoint 1 lists it.
+#[test]
+fn a_full_name_is_split() {
+    let stored = exported::<Leads>(&json!({ "fullname": "Nara Vidal de Sá" }));
+    assert_eq!(
+        (&stored["firstname"], &stored["lastname"]),
+        (&json!("Nara"), &json!("Vidal de Sá"))
+    );
+    let named = exported::<Leads>(&json!({ "firstname": "Nara", "fullname": "Outra Pessoa" }));
+    assert_eq!(
+        (&named["firstname"], named.get("lastname")),
+        (&json!("Nara"), None)
+    );
+}
+
 #[test]
 fn absent_fields_have_their_defaults() {
     assert_default::<Funnels>(

@@ -80,7 +80,7 @@ fn settings_departments_groups_and_people() {
     assert_refused(
         Kind::Departments,
         r#"
-{ "id": "1" } | id: <NUMBER>
+{ "id": "1a" } | id: <NUMBER>
 { "show_crm": 2 } | show_crm: must be 0 or 1
 "#,
     );
@@ -104,6 +104,7 @@ fn settings_departments_groups_and_people() {
         Kind::Profiles,
         r#"
 { "number": "none" } | number: must be a telephone number
+{ "number": "11 98765-7713 / 7714-0000" } | number: must be one telephone number; write a line for each
 "#,
     );
     assert_refused(

@@ -38,7 +38,6 @@ fn the_origin_of_built_keys() {
         (keys.lead_call(lead(), call), Origin::None),
         (Key::new(keys.phone("5511"), "x"), of_some_lead),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
-        (keys.lead_block(true, 7), Origin::LeadTotal),
         (
             total(keys.restricted_lead_totals(false), "7#ab"),
             Origin::LeadTotal,
@@ -63,6 +62,7 @@ fn the_origin_of_stored_keys() {
             opportunity,
         ),
         ("acme#board#3#31#1#-#- x", Origin::Opportunity(None)),
+        ("acme#lead-block#1 000000000000007", Origin::LeadTotal),
         ("acme#board-total#3#1 31#7#open", Origin::OpportunityTotal),
         ("acme#board-rank#3#31#0 2912196#0", Origin::OpportunityTotal),
         (
@@ -81,7 +81,6 @@ fn the_origin_of_stored_keys() {
             meeting,
         ),
         ("acme#meetings#5 x", Origin::Meeting(None)),
-        ("acme#meetings#5 x#0", Origin::Meeting(None)),
         ("acme#lead-meeting#1001 000000000000030", meeting),
         ("acme#lead-meeting#1001 x", Origin::Meeting(None)),
         ("acme#agenda#5 2027-03-01", Origin::MeetingTotal),

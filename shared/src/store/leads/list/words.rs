@@ -5,7 +5,7 @@
 //! of leads. For a viewer who sees only some owners' leads, the lists of these owners count as a further word.
 //!
 //! The items are sorted by word, not by id. If more than [`MAX_TOTAL`] leads match, matches are frequent in the list of
-//! leads, so the page is read from that list.
+//! leads, so the page is read from that list. A search beyond its read budget answers the matches that it has read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,7 +135,7 @@ impl Writer {
         truth: PrefetchHint,
     ) -> Result<LeadPage, StoreError> {
         let skipped = request.skipped(&truth);
-        let budget = ReadBudget::of(viewer);
+        let budget = ReadBudget::of_search(viewer);
         let is_match = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.matches(request);
         let page = async {
             let found = self
@@ -146,7 +146,7 @@ impl Writer {
                     let skip = usize::try_from(skipped).unwrap_or(usize::MAX);
                     let total = found.len();
                     let shown = found.into_values().skip(skip).take(request.limit.into());
-                    Ok((shown.collect(), total, false))
+                    Ok((shown.collect(), total, budget.is_partial()))
                 }
                 _ => {
                     let reach = (&truth.leads, &budget);
@@ -189,8 +189,8 @@ impl Writer {
         Ok((ids.len() <= most).then_some(ids))
     }
 
-    /// The matches of a search, read until a list that contains all of them has ended; [`SearchMatches::TooMany`] if
-    /// more than `most` were found before. First reads the other leads to their end. Then reads all lists concurrently,
+    /// The matches of a search, read until a list that contains all of them or the budget has ended;
+    /// [`SearchMatches::TooMany`] if more than `most` were found before. First reads the other leads to their end. Then reads all lists concurrently,
     /// of each [`GROWTH`] times as much as before. After the first read, the lists of visible leads are a further list
     /// for a viewer who does not see all leads.
     async fn found(
@@ -207,7 +207,9 @@ impl Writer {
             .extend(start.by_id.filter(is_match).map(|lead| (lead.id, lead)));
         others.sift(is_match);
         while others.list.is_due() {
-            others.list.fill(|_| PAGE, read).await?;
+            if !budget.or_end(others.list.fill(|_| PAGE, read).await.map(|_| true))? {
+                return Ok(SearchMatches::All(others.matches));
+            }
             others.sift(is_match);
         }
         let mut lists: Vec<_> = start.words.into_iter().map(Candidates::of).collect();
@@ -230,12 +232,16 @@ impl Writer {
                 lists.push(visible());
             }
             size = (size * GROWTH).min(PAGE);
-            try_join_all(
-                lists
-                    .iter_mut()
-                    .map(|candidates| candidates.list.fill(|_| size, read)),
-            )
-            .await?;
+            let fills = lists
+                .iter_mut()
+                .map(|candidates| candidates.list.fill(|_| size, read));
+            if !budget.or_end(try_join_all(fills).await.map(|_| true))? {
+                for mut candidates in lists {
+                    candidates.sift(is_match);
+                    others.matches.append(&mut candidates.matches);
+                }
+                break;
+            }
         }
         Ok(SearchMatches::All(others.matches))
     }
@@ -267,9 +273,10 @@ impl Writer {
         let (mut page, mut size) = (Vec::new(), usize::from(request.limit));
         while page.len() < usize::from(request.limit) {
             if lists.is_due() {
-                lists
-                    .fill(|_| size, |range| budget.query(&self.reader.table, range))
-                    .await?;
+                let read = |range| budget.query(&self.reader.table, range);
+                if !budget.or_end(lists.fill(|_| size, read).await.map(|_| true))? {
+                    break;
+                }
                 size = (size * GROWTH).min(PAGE);
             }
             match lists.next() {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use shared::http::without_index;
+use shared::json::decimal_text;
 use shared::lead::Lead;
 use shared::text::{clean, cut};
 use tests::forms::TOKEN;
@@ -26,32 +27,27 @@ struct SentValues(BTreeMap<String, Vec<Value>>);
 
 impl SentValues {
     fn add(&mut self, hostile: &HostileSubmission) {
-        self.add_pairs(hostile.query.as_bytes());
+        let query = pairs(hostile.query.as_bytes());
         let text = hostile
             .body
             .strip_prefix(b"\xEF\xBB\xBF")
             .unwrap_or(&hostile.body);
-        self.add_pairs(text.trim_ascii());
+        let mut body = pairs(text.trim_ascii());
         if let Ok(Value::Object(fields)) = shared::json::parse(text) {
             for (name, value) in fields {
                 let parts = value.as_array().map(Vec::as_slice).unwrap_or_default();
                 let parts = parts.iter().filter_map(text_of).collect::<Vec<_>>();
-                let known = self.0.entry(without_index(name)).or_default();
-                known.push(value);
-                add_joined(known, parts);
+                let name = without_index(name);
+                let all = body.entry(name.clone()).or_default();
+                all.extend(text_of(&value));
+                all.extend(parts);
+                self.0.entry(name).or_default().push(value);
             }
         }
-    }
-
-    fn add_pairs(&mut self, text: &[u8]) {
-        let mut joined = BTreeMap::<String, Vec<String>>::new();
-        for pair in text.split(|byte| *byte == b'&') {
-            let at = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
-            let value = decoded(pair.get(at + 1..).unwrap_or_default());
-            let name = without_index(decoded(&pair[..at]));
-            joined.entry(name).or_default().push(value);
+        for (name, values) in query {
+            body.entry(name).or_default().extend(values);
         }
-        for (name, values) in joined {
+        for (name, values) in body {
             add_joined(self.0.entry(name).or_default(), values);
         }
     }
@@ -70,10 +66,22 @@ impl SentValues {
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => clean(text).map(str::to_owned),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(decimal_text(number)),
         Value::Bool(flag) => Some(flag.to_string()),
         _ => None,
     }
+}
+
+/// The values of form-encoded pairs by name.
+fn pairs(text: &[u8]) -> BTreeMap<String, Vec<String>> {
+    let mut values = BTreeMap::<String, Vec<String>>::new();
+    for pair in text.split(|byte| *byte == b'&') {
+        let at = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
+        let value = decoded(pair.get(at + 1..).unwrap_or_default());
+        let name = without_index(decoded(&pair[..at]));
+        values.entry(name).or_default().push(value);
+    }
+    values
 }
 
 /// Adds the values of a repeated name: each alone, and the distinct ones joined.

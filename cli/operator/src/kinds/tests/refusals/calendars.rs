@@ -16,7 +16,7 @@ fn calendars() {
 { "publicId": null } | publicId: is missing
 { "userId": null } | userId: is missing
 { "hours": null } | hours: is missing
-{ "isPublished": 1 } | isPublished: must be true or false
+{ "isPublished": "yes" } | isPublished: must be true or false
 { "durationMinutes": 0 } | durationMinutes: must be a whole number of minutes from 1 to 1440
 { "hours": { "mon": [["9:00", "12:00"]] } } | hours.mon[0][0]: must be a time from 00:00 to 24:00 such as 09:30
 { "createDate": "today" } | createDate: <TIME>
@@ -36,7 +36,7 @@ fn meetings() {
 { "date": "2027-03-01" } | date: <TIME>
 { "endDate": null } | endDate: is missing
 { "updateDate": 5 } | updateDate: <TIME>
-{ "leadId": "7" } | leadId: <NUMBER>
+{ "leadId": "7a" } | leadId: <NUMBER>
 { "opportunityId": 0 } | opportunityId: must be an id from 1 to 999999999999999
 { "status": "cancelled" } | status: must be scheduled or rescheduled or canceled
 { "formData": [] } | formData: must be an object
@@ -58,7 +58,7 @@ fn tickets_and_files() {
         Kind::Tickets,
         r#"
 { "id": null } | id: is missing
-{ "lead_relation": "1" } | lead_relation: <NUMBER>
+{ "lead_relation": "-1" } | lead_relation: <NUMBER>
 { "unread": -1 } | unread: <NUMBER>
 { "attendant": 0 } | attendant: must be an id from 1 to 999999999999999
 { "name": true } | name: must be text

@@ -8,13 +8,13 @@ fn leads() {
         Kind::Leads,
         r#"
 { "id": null } | id: is missing
-{ "points": "4" } | points: must be a number
+{ "points": "4a" } | points: must be a number
 { "points": 1e16 } | points: must be from -1e15 to 1e15
 { "utmTags": {} } | utmTags: must be a list
-{ "userAccess": [8, "9"] } | userAccess[1]: <NUMBER>
+{ "userAccess": [8, "9a"] } | userAccess[1]: <NUMBER>
 { "chatapp": "1", "whatsapp": "2" } | whatsapp: must be the same as chatapp
 { "lastActive": 5 } | lastActive: <TIME>
-{ "channelRestrictions": { "email": { "disabled": 1 } } } | channelRestrictions.email.disabled: must be true or false
+{ "channelRestrictions": { "email": { "disabled": 2 } } } | channelRestrictions.email.disabled: must be true or false
 "#,
     );
 }
@@ -30,7 +30,7 @@ fn funnels() {
 { "fields": [{ "type": "text" }] } | fields[0].name: is missing
 { "fields": [{ "name": "" }] } | fields[0].name: must not be empty
 { "fields": [{ "name": "é" }, { "name": "e" }, { "name": "é" }] } | fields[2].name: "é" is there twice
-{ "access": { "users": ["7"] } } | access.users[0]: <NUMBER>
+{ "access": { "users": ["7a"] } } | access.users[0]: <NUMBER>
 { "access": { "roles": [] } } | access.roles: unknown field
 "#,
     );
@@ -61,12 +61,12 @@ fn opportunities() {
 { "value": -1 } | value: must be an amount from 0 to 9999999999999.99 with at most two decimals
 { "value": "1,5" } | value: must be an amount from 0 to 9999999999999.99 with at most two decimals
 { "crm_id": null } | crm_id: is missing
-{ "crm_column": "31" } | crm_column: <NUMBER>
+{ "crm_column": "31a" } | crm_column: <NUMBER>
 { "lead_id": 0 } | lead_<ID>
 { "user": null } | user: is missing
 { "status": "won" } | status: must be open or gain or lost
 { "archived": 2 } | archived: must be 0 or 1
-{ "archived": "1" } | archived: must be 0 or 1
+{ "archived": "yes" } | archived: must be 0 or 1
 { "service_permission": "groups" } | service_permission: must be all or users or departments
 { "updateDate": "today" } | updateDate: <TIME>
 { "files": {} } | files: must be a list
