@@ -2,14 +2,21 @@
 //!
 //! Other processes may have the file open too, so nothing here relies on being alone.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
+use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::{DatabaseError, log};
+use crate::DatabaseError;
+
+thread_local! {
+    /// Pages of the log after the last commit of this thread.
+    pub static PAGES: Cell<i32> = const { Cell::new(0) };
+}
 
 /// `application_id` of the file: "Funl" in ASCII.
 const APPLICATION: i32 = 0x4675_6e6c;
@@ -77,6 +84,14 @@ fn check(path: &Path, application: i32, format: i32) -> Result<(), DatabaseError
     }
 }
 
+/// Lets the commits of a connection make no checkpoints.
+fn defer_checkpoints(writer: &mut Connection) -> rusqlite::Result<()> {
+    writer.wal_hook(Some(|_: &mut Wal, pages| {
+        PAGES.set(pages);
+        Ok(())
+    }))
+}
+
 fn set_up(connection: &mut Connection, sync: Sync) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let sync = match sync {
@@ -85,7 +100,7 @@ fn set_up(connection: &mut Connection, sync: Sync) -> rusqlite::Result<()> {
         Sync::Off => "OFF",
     };
     connection.pragma_update(None, "synchronous", sync)?;
-    log::defer(connection)?;
+    defer_checkpoints(connection)?;
     Ok(())
 }
 

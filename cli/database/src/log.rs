@@ -3,34 +3,19 @@
 //! A checkpoint waits for the disk. By itself SQLite makes it in the commit that fills the log, and all other writers
 //! wait too. Here a thread makes it while writers go on.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use rusqlite::hooks::Wal;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::connection::{READERS_CACHE, connect, lock, wait_briefly};
+use crate::connection::{PAGES, READERS_CACHE, connect, lock, wait_briefly};
 
 /// Pages by which the log grows between two checkpoints: 32 MB.
 const GROWTH: i32 = 4096;
 /// Pages of the log (128 MB) from which the end of a checkpoint stops writers, so that the log starts anew.
 const MAX_LOG: i32 = 16 << 10;
-
-thread_local! {
-    /// Pages of the log after the last commit of this thread.
-    static PAGES: Cell<i32> = const { Cell::new(0) };
-}
-
-/// Lets the commits of a connection make no checkpoints.
-pub fn defer(writer: &mut Connection) -> rusqlite::Result<()> {
-    writer.wal_hook(Some(|_: &mut Wal, pages| {
-        PAGES.set(pages);
-        Ok(())
-    }))
-}
 
 /// The checkpoints of a database.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use shared::time::{Timestamp, Zone};
 
-use super::columns::FileKind;
+use super::kind::FileKind;
 use super::mapping::MappedFile;
 use super::sheet::SheetRow;
 

@@ -3,6 +3,7 @@
 
 use shared::text::fold;
 
+use super::kind::FileKind;
 use super::names::{COMPANY, LEAD, OPPORTUNITY};
 
 /// The product that wrote the files.
@@ -19,31 +20,7 @@ pub enum Product {
     Rdstation,
 }
 
-/// A kind of record that a row can fill. A file has one main kind; its rows refer to records of the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileKind {
-    /// `company`
-    Company,
-    /// `lead`
-    Lead,
-    /// `opportunity`
-    Opportunity,
-}
-
 impl FileKind {
-    /// All kinds, in the order in which their files are read.
-    pub const ALL: [Self; 3] = [Self::Company, Self::Lead, Self::Opportunity];
-
-    /// The kind's name in lines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Company => "company",
-            Self::Lead => "lead",
-            Self::Opportunity => "opportunity",
-        }
-    }
-
     /// The fields that a column can fill, with the names of such columns in a file of this kind.
     fn columns(self) -> &'static [(FileKind, &'static str, &'static str)] {
         match self {

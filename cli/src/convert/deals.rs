@@ -7,7 +7,8 @@ use shared::opportunity::Status;
 use shared::text::fold;
 
 use super::cells::RowCells;
-use super::columns::{FileKind, plain};
+use super::columns::plain;
+use super::kind::FileKind;
 use super::mapping::MapFile;
 use super::people::{RecordFields, distinct_key};
 use super::records::RecordBuilder;

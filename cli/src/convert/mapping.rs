@@ -10,8 +10,9 @@ use shared::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
 use shared::opportunity::Status;
 use shared::time::Timestamp;
 
-use super::columns::{self, FileKind, Product};
+use super::columns::{self, Product};
 use super::dates::DateOrder;
+use super::kind::FileKind;
 use super::sheet::{Sheet, SheetRow};
 use super::value::{DecimalMark, is_absent};
 

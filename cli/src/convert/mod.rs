@@ -9,6 +9,7 @@ mod contact;
 mod dates;
 mod deals;
 mod ids;
+mod kind;
 mod mapping;
 mod names;
 mod people;

@@ -1,7 +1,7 @@
 //! Names of columns in exports of `HubSpot`, Pipedrive and RD Station, in English and Portuguese, and the fields that
 //! they fill, by the main kind of the file (C-105).
 
-use super::columns::FileKind;
+use super::kind::FileKind;
 
 /// Columns of companies.
 pub const COMPANY: &[(FileKind, &str, &str)] = &[

@@ -9,10 +9,11 @@ use shared::people::User;
 use shared::time::Zone;
 
 use super::cells::RowCells;
-use super::columns::{FileKind, Product};
+use super::columns::Product;
 use super::contact;
 use super::deals::Deals;
 use super::ids::IdMap;
+use super::kind::FileKind;
 use super::mapping::{MapFile, MappedFile};
 use super::people::{Owners, RecordFields, RecordIndex, RowReference};
 use super::sheet::SheetRow;

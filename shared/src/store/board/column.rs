@@ -6,8 +6,9 @@
 
 use super::days::RangeDays;
 use super::hit::HitSum;
-use super::lists::{ListPart, QueryPlan, VisibleLists};
+use super::lists::VisibleLists;
 use super::locate::Offset;
+use super::plan::{ListPart, QueryPlan};
 use super::rank::DayStart;
 use super::search::ScanSize;
 use super::totals::Totals;

@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 
 use super::Asked;
 use super::days::{DayPart, RangeDays};
-use super::lists::QueryPlan;
+use super::plan::QueryPlan;
 use super::rank::DailyCounts;
 use super::totals::{Sum, Totals};
 use super::walk::Bounds;

@@ -9,7 +9,7 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::days::RangeDays;
 use super::hit::{HitSum, admitted};
-use super::lists::QueryPlan;
+use super::plan::QueryPlan;
 use super::search::ScanSize;
 use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
 use super::walk::{BoardScan, Bounds, Entry};

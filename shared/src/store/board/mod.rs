@@ -16,6 +16,7 @@ mod hit;
 mod kanban;
 mod lists;
 mod locate;
+mod plan;
 mod rank;
 mod search;
 mod totals;

@@ -1,7 +1,7 @@
 //! Reads the lists of a column, merged by sort key, newest first.
 
 use super::Asked;
-use super::lists::{ListPart, QueryPlan};
+use super::plan::{ListPart, QueryPlan};
 use crate::ids::LeadId;
 use crate::opportunity::TimeRange;
 use crate::store::Reader;

@@ -1,7 +1,10 @@
 //! Selection of lists by request and permissions.
 
 use super::*;
-use crate::ids::FunnelId;
+use crate::ids::{FunnelId, UserId};
+use crate::opportunity::Status;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::viewer::OwnerScope;
 
 fn user(id: u64) -> UserId {
     UserId::new(id).unwrap()
