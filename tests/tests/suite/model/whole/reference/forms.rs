@@ -86,6 +86,10 @@ impl Reference {
             self.claims.keep(content, lead, &self.now);
             lead
         });
+        // An equal submission is no second event, and yet the lead is wanted again.
+        if let Some(found) = self.leads.get_mut(&lead) {
+            found.insert("archived".to_owned(), json!(false));
+        }
         self.open(lead, &hook, earlier.is_some());
         (200, json!({ "msg": "received", "data": { "lead": lead } }))
     }
