@@ -72,7 +72,13 @@ fn the_health_check_needs_no_credentials() {
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     assert_eq!(String::from_utf8(body).unwrap(), expected.to_string());
     assert!(head.contains("\r\ncache-control: no-store\r\n"), "{head}");
-    // C-5: every response, of any route and method.
+}
+
+/// C-5: also those of pages, and of methods that they lack.
+#[test]
+fn every_document_has_the_headers_of_responses() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &["--empty"]);
     for (path, method, status) in documents::PATHS
         .into_iter()
         .chain(["/panel"])

@@ -65,7 +65,7 @@ pub mod zero_or_one {
     /// Deserializes a flag.
     ///
     /// # Errors
-    /// An error if the value is neither 0, 1 nor a boolean, and errors of the deserializer.
+    /// An error if the value is no flag ([`flag`]), and errors of the deserializer.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
         let value = Value::deserialize(deserializer)?;
         flag(&value).ok_or_else(|| D::Error::custom("must be 0 or 1"))

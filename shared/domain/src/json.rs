@@ -77,8 +77,7 @@ pub fn number_text(number: &Number) -> String {
     match number.as_f64() {
         // From 1e21 on, JavaScript writes an exponent.
         Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < 1e21 => {
-            // Adding 0 turns -0 into 0.
-            format!("{:.0}", double + 0.0)
+            decimal_text(number)
         }
         _ => number.to_string(),
     }

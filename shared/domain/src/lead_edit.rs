@@ -16,7 +16,7 @@ use crate::text::fits;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 
-pub use read::{MAX_IDS, TEXTS, custom_value, lead_text, read_points, split_name};
+pub use read::{MAX_IDS, TEXTS, custom_value, lead_text, split_name};
 
 /// Maximum bytes of a record, in the form in which it is exported (C-30).
 const MAX_RECORD: usize = 100_000;

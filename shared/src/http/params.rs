@@ -57,7 +57,7 @@ impl Params {
         Ok(self.one(name)?.filter(|text| !text.trim().is_empty()))
     }
 
-    /// A whole number. `None` if absent or empty. Numbers above `u64::MAX` become `u64::MAX`.
+    /// A whole number. `None` if absent or blank. Numbers above `u64::MAX` become `u64::MAX`.
     ///
     /// # Errors
     /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
@@ -65,7 +65,7 @@ impl Params {
         self.parsed(name, "must be a whole number", plain)
     }
 
-    /// An id. `None` if absent or empty.
+    /// An id. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
@@ -75,7 +75,7 @@ impl Params {
         })
     }
 
-    /// A parameter parsed by `parse`. `None` if absent or empty.
+    /// A parameter parsed by `parse`. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] with `rule` if `parse` rejects the value. [`InvalidField`] if the parameter is repeated.
@@ -91,7 +91,7 @@ impl Params {
         parse(text).map(Some).ok_or(InvalidField::new(name, rule))
     }
 
-    /// A flag. `false` if absent or empty.
+    /// A flag. `false` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
@@ -110,7 +110,7 @@ impl Params {
         Ok(query.map(|query| Selection::parse(query, roots)).transpose()?)
     }
 
-    /// The size of a page in items, from 1 to `max`. `None` if absent or empty.
+    /// The size of a page in items, from 1 to `max`. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] with `rule` if the number is out of range. [`InvalidField`] if the value is not a number or the

@@ -36,7 +36,7 @@ pub struct ReadBudget {
     whole: f64,
     /// The beginning of a search; `None` for other requests.
     search: Option<Instant>,
-    /// Whether a search was to read more.
+    /// Whether a search did not read all that it was to read.
     is_partial: AtomicBool,
 }
 
@@ -80,7 +80,7 @@ impl ReadBudget {
     pub fn or_end<T: Default>(&self, read: Result<T, StoreError>) -> Result<T, StoreError> {
         match read {
             Err(StoreError::OverBudget) if self.search.is_some() => {
-                self.is_partial.store(true, Ordering::Relaxed);
+                self.leave_out();
                 Ok(T::default())
             }
             read => read,
@@ -92,7 +92,7 @@ impl ReadBudget {
         self.is_partial.load(Ordering::Relaxed)
     }
 
-    /// Marks a search as one that leaves out hits which it could not afford to read.
+    /// Marks a search as one that did not read all that it was to read.
     pub fn leave_out(&self) {
         self.is_partial.store(true, Ordering::Relaxed);
     }

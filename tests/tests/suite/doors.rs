@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use shared::ids::LeadId;
+use shared::lead::Lead;
 use tests::bookings::{book, booking, open_calendars};
 use tests::catalogue::{Entry, catalogue};
 use tests::forms::{add_form, submit};
@@ -44,6 +45,14 @@ async fn post(world: &World, admin: &Wallet, query: &str, body: &Value) -> u64 {
     let answer = call.json(body).send().await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     answer.body["id"].as_u64().expect("an id")
+}
+
+async fn stored(world: &World, id: u64) -> Lead {
+    let leads = world.leads().await;
+    leads
+        .into_iter()
+        .find(|lead| lead.id.get() == id)
+        .expect("the lead")
 }
 
 async fn search(world: &World, wallet: &Wallet, term: &str) -> Answer {
@@ -189,9 +198,8 @@ async fn texts_are_read_alike() {
     )
     .await;
     assert_eq!(booked.body["data"]["formData"], json!({ "interesse": "a, b" }));
-    let leads = world.leads().await;
     for id in [posted, booked.body["data"]["leadId"].as_u64().expect("a lead")] {
-        let lead = leads.iter().find(|lead| lead.id.get() == id).expect("the lead");
+        let lead = stored(&world, id).await;
         let texts = [
             &lead.firstname,
             &lead.lastname,
@@ -210,11 +218,7 @@ async fn texts_are_read_alike() {
         assert_eq!(lead.fullname(), "Ana Luz");
     }
     let split = post(&world, &admin, "", &json!({ "name": "Nara Vidal de Sá" })).await;
-    let leads = world.leads().await;
-    let lead = leads
-        .iter()
-        .find(|lead| lead.id.get() == split)
-        .expect("the lead");
+    let lead = stored(&world, split).await;
     assert_eq!(
         (lead.firstname.as_deref(), lead.lastname.as_deref()),
         (Some("Nara"), Some("Vidal de Sá"))
@@ -223,8 +227,7 @@ async fn texts_are_read_alike() {
     let other = json!({ "whatsapp": 11_900_100_021_u64, "chatapp": " 11900100021 " });
     for (fields, chatapp) in [(same, "11 90010-0021"), (other, "11900100021")] {
         let made = post(&world, &admin, "", &fields).await;
-        let leads = world.leads().await;
-        let lead = leads.iter().find(|lead| lead.id.get() == made).expect("the lead");
+        let lead = stored(&world, made).await;
         assert_eq!(lead.chatapp.as_deref(), Some(chatapp));
     }
     let made = post(
@@ -234,8 +237,7 @@ async fn texts_are_read_alike() {
         &json!({ "firstname": "Ana", "phone": 1e22, "email": 5e-7, "owner": "8.0" }),
     )
     .await;
-    let leads = world.leads().await;
-    let lead = leads.iter().find(|lead| lead.id.get() == made).expect("the lead");
+    let lead = stored(&world, made).await;
     let shown = (
         lead.phone.as_deref(),
         lead.email.as_deref(),

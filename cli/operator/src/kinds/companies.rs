@@ -31,6 +31,7 @@ impl RecordKind for Companies {
             &mut fields,
             &["companyname", "companyemail", "companyphone", "cnpj"],
         );
+        line::read_numbers(&mut fields, &["points", "customer_count"]);
         let mut company: Company = line::read(fields)?;
         let figures = [
             ("companyannualrevenue", &mut company.companyannualrevenue),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use shared::ids::LeadId;
 use shared::input::is_blank;
 use shared::lead::{ChannelRestrictions, Lead, WHATSAPP, unite_whatsapp};
-use shared::lead_edit::{IDENTIFYING, MAX_IDS, TEXTS, read_points};
+use shared::lead_edit::{IDENTIFYING, MAX_IDS, TEXTS};
 use shared::store::unscoped::leads::{self, Details, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::text::clean;
@@ -46,14 +46,7 @@ impl RecordKind for Leads {
             Some(_) => return Err("utmTags: must be a list".to_owned()),
         };
         line::read_people(&mut fields, &TEXTS);
-        if let Some(points) = fields.get_mut("points")
-            && points.is_string()
-            && !is_blank(points)
-        {
-            *points = read_points(points)
-                .map_err(|rule| format!("points: {rule}"))?
-                .into();
-        }
+        line::read_numbers(&mut fields, &["points"]);
         // A lead that nobody can be called or written by has none of these.
         fields.retain(|name, value| !(IDENTIFYING.contains(&name.as_str()) && is_blank(value)));
         let (fixed, mut custom): (Fields, Fields) =

@@ -40,7 +40,8 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 /// The ends of reasons for a value that must be a number, an id or a boolean.
-const MUST_BE_NO_TEXT: [&str; 4] = [
+const MUST_BE_NO_TEXT: [&str; 5] = [
+    "must be a number",
     "must be a whole number that is not negative",
     "must be a whole number",
     "must be true or false",
@@ -87,6 +88,17 @@ pub fn read_people(fields: &mut Fields, names: &[&str]) {
             && let Ok(text) = person_text(value)
         {
             *value = text.into();
+        }
+    }
+}
+
+/// Reads numbers that may have a fraction as requests do (C-6): also as text. Other text stays for the reader of the record.
+pub fn read_numbers(fields: &mut Fields, names: &[&str]) {
+    for name in names {
+        if let Some(Value::String(text)) = fields.get(*name)
+            && let Ok(number) = text.trim().parse()
+        {
+            fields.insert((*name).to_owned(), Value::Number(number));
         }
     }
 }

@@ -18,11 +18,8 @@ pub fn time(params: &Params, name: &'static str) -> Result<Option<Timestamp>, In
     params.parsed(name, MUST_BE_TIME, |text| {
         // An unencoded `+` before an offset has become a space (C-6).
         let with_plus = || {
-            Timestamp::parse(
-                &text
-                    .rsplit_once(' ')
-                    .map(|(time, offset)| format!("{time}+{offset}"))?,
-            )
+            let (time, offset) = text.rsplit_once(' ')?;
+            Timestamp::parse(&format!("{time}+{offset}"))
         };
         Timestamp::parse(text).or_else(with_plus)
     })

@@ -114,7 +114,7 @@ impl LeadPatch {
             owner: change(fields, "owner", id)?,
             company: change(fields, "company", id)?,
             stage: change(fields, "stage", stage)?,
-            points: take_filled(fields, "points", read_points)?,
+            points: take_filled(fields, "points", points)?,
             user_access: take_filled(fields, "userAccess", ids)?,
             department_access: take_filled(fields, "departmentAccess", ids)?,
             ignore_sub_departments: take_filled(fields, "ignoreSubDepartments", flag)?,
@@ -199,11 +199,7 @@ fn stage(value: &Value) -> FieldResult<u64> {
     stage.ok_or("must be a whole number from 0 to 999999999999999")
 }
 
-/// The points of a lead.
-///
-/// # Errors
-/// The violated rule.
-pub fn read_points(value: &Value) -> Result<serde_json::Number, &'static str> {
+fn points(value: &Value) -> FieldResult<serde_json::Number> {
     const RULE: &str = "must be a number";
     match value {
         Value::Null => Ok(0.into()),

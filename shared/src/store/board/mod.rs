@@ -92,7 +92,7 @@ pub struct ColumnSnapshots {
     pub cards: Vec<OpportunitySnapshot>,
 }
 
-/// What a request found.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Found<T> {
     /// The opportunities, or the columns.

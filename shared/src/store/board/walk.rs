@@ -108,7 +108,7 @@ pub struct BoardScan<'a> {
     left_of_wide: usize,
     /// Number of reads so far.
     reads: u32,
-    /// The sort key of the last entry that was requested or not.
+    /// The sort key of the last entry that was compared with the request.
     reached: Option<String>,
 }
 
@@ -183,7 +183,7 @@ impl<'a> BoardScan<'a> {
         Ok(page)
     }
 
-    /// The sort key of the last entry that was looked at.
+    /// The sort key of the last entry that was compared with the request.
     pub fn reached(&self) -> Option<&str> {
         self.reached.as_deref()
     }

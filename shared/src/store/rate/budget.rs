@@ -1,4 +1,4 @@
-//! What is counted together.
+//! Budgets of requests, each with its own limit.
 
 /// Requests that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -102,34 +102,22 @@ async fn what_identifies_another_lead_is_not_copied() {
     world.is_sound().await;
 }
 
+/// A new submission, and an equal one, which is no second event.
 #[tokio::test]
 async fn a_submission_restores_an_archived_lead() {
     let world = contact().await;
     let admin = world.wallet(7).await;
-    let archive = world.call("POST", &format!("/lead/archive?i=acme&apitoken={}", admin.key));
-    let archived = archive
-        .json(&json!({ "id": 1001, "archived": true }))
-        .send()
-        .await;
-    assert_eq!(archived.status, 200);
-    submit(
-        &world,
-        &json!({ "email": "lead1001@example.com", "mensagem": "Voltei" }),
-    )
-    .await
-    .is(200, &received(1001));
-    assert_eq!(lead(&world, 1001).await["archived"], false);
-    // An equal one is no second event, and yet the lead is wanted again.
-    let again = world.call("POST", &format!("/lead/archive?i=acme&apitoken={}", admin.key));
-    let again = again.json(&json!({ "ids": ["1001", 1001.0], "id": "", "archived": "True" }));
-    assert_eq!(again.send().await.body["data"]["leads"][0]["archived"], true);
-    submit(
-        &world,
-        &json!({ "email": "lead1001@example.com", "mensagem": "Voltei" }),
-    )
-    .await
-    .is(200, &received(1001));
-    assert_eq!(lead(&world, 1001).await["archived"], false);
+    let uri = format!("/lead/archive?i=acme&apitoken={}", admin.key);
+    for body in [
+        json!({ "id": 1001, "archived": true }),
+        json!({ "ids": ["1001", 1001.0], "id": "", "archived": "True" }),
+    ] {
+        assert_eq!(world.call("POST", &uri).json(&body).send().await.status, 200);
+        assert_eq!(lead(&world, 1001).await["archived"], true, "{body}");
+        let sent = json!({ "email": "lead1001@example.com", "mensagem": "Voltei" });
+        submit(&world, &sent).await.is(200, &received(1001));
+        assert_eq!(lead(&world, 1001).await["archived"], false, "{body}");
+    }
     assert_eq!(values(&world).await.len(), 1);
     world.is_sound().await;
 }

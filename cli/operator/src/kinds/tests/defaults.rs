@@ -21,6 +21,23 @@ fn whatsapp_is_stored_as_chatapp() {
     );
 }
 
+/// C-6: numbers with a fraction as text, and blank ones.
+#[test]
+fn numbers_may_be_texts() {
+    for points in [json!("4.50"), json!(" 4.5 "), json!(4.5)] {
+        let (lead, company) = (
+            json!({ "points": points }),
+            json!({ "points": points, "customer_count": "" }),
+        );
+        assert_eq!(exported::<Leads>(&lead)["points"], 4.5, "{points}");
+        assert_eq!(exported::<Companies>(&company)["points"], 4.5, "{points}");
+    }
+    assert_eq!(
+        exported::<Leads>(&json!({ "points": "" })),
+        exported::<Leads>(&json!({}))
+    );
+}
+
 /// C-108: a lead as endpoint 1 lists it.
 #[test]
 fn a_full_name_is_split() {

@@ -233,7 +233,8 @@ impl AcceptedFields {
         let numbers = ["phone", "mobile", "chatapp"]
             .iter()
             .filter_map(|name| self.fields.get(*name)?.as_str());
-        self.fields.contains_key("email") || numbers.into_iter().any(|text| !identifying(text).is_empty())
+        let is_unique = |text: &str| identifying(text).iter().any(|read| read.phone.is_unique());
+        self.fields.contains_key("email") || numbers.into_iter().any(is_unique)
     }
 }
 
