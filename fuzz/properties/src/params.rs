@@ -25,7 +25,17 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
-/// Every text parses as a query string, decoded once; repeated parameters are rejected; numbers are digits;
+/// `name[]` and `name[7]` are `name`.
+fn without_index(name: &str) -> &str {
+    let base = name.trim_end_matches(']');
+    let base = base.trim_end_matches(|c: char| c.is_ascii_digit());
+    match base.strip_suffix('[') {
+        Some(base) if !base.is_empty() && name.ends_with(']') && !name.ends_with("]]") => base,
+        _ => name,
+    }
+}
+
+/// Every text parses as a query string, decoded once; a blank value is absent; repeated parameters are rejected; numbers are digits;
 /// the log contains names only.
 ///
 /// # Panics
@@ -36,7 +46,7 @@ pub fn params(data: &[u8]) {
     let pairs = raw.split('&').filter(|pair| !pair.is_empty());
     let pairs: Vec<_> = pairs
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(name, value)| (decoded(name), decoded(value)))
+        .map(|(name, value)| (without_index(&decoded(name)).to_owned(), decoded(value)))
         .collect();
     for name in NAMES {
         let values: Vec<_> = pairs
@@ -50,7 +60,7 @@ pub fn params(data: &[u8]) {
             _ => None,
         };
         assert_eq!(params.one(name).ok(), expected, "{name} of {raw:?}");
-        let filled = expected.map(|value| value.filter(|value| !value.is_empty()));
+        let filled = expected.map(|value| value.filter(|value| !value.trim().is_empty()));
         assert_eq!(params.filled(name).ok(), filled, "{name} of {raw:?}");
         let digits =
             |text: &str| text.chars().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
