@@ -2,27 +2,26 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{BookingEndpoint, Prefetch, Public, PublicLink, PublicScope};
+use shared::auth::{BookingEndpoint, LinkQuery, Public, PublicLink, PublicScope};
 use shared::http::{Idempotent, InvalidField, RawRequest, RequestError, replayed};
 use shared::ids::OpportunityId;
 use shared::meeting::Meeting;
 use shared::store::{
-    Attendee, Bookable, Booked, BookingReads, BookingSubject, Claimed, NewMeeting, PrefetchedBooking, Reader,
+    Attendee, Bookable, Booked, BookingReads, BookingSubject, Claimed, NewMeeting, PrefetchedBooking,
     StoreError,
 };
 
 use crate::error::BookingError;
 use crate::wire::{BookMeeting, Guest};
 
-impl Prefetch for BookMeeting {
-    type Found = PrefetchedBooking;
+impl LinkQuery for BookMeeting {
     type Error = BookingError;
 
-    fn link(&self) -> Option<PublicLink> {
-        Some(PublicLink {
+    fn link(&self) -> PublicLink {
+        PublicLink {
             name: self.request.link.clone(),
             may_be_inactive: self.is_change() || self.request.claim.is_some(),
-        })
+        }
     }
 
     fn refused(&self, error: RequestError) -> BookingError {
@@ -32,18 +31,14 @@ impl Prefetch for BookMeeting {
     fn parse(request: &RawRequest) -> Result<Self, BookingError> {
         Self::read(request.idempotency_key()?, &request.body)
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_booking(&self.request).await
-    }
 }
 
 /// Books a meeting, or moves or cancels one for the holder of its key (C-53 to C-55). Two round trips if this process
 /// knows the link, one for reads and one for the write; otherwise three.
-pub async fn book(
-    request: Public<BookingEndpoint, BookMeeting>,
-) -> Result<Idempotent<Json<Value>>, BookingError> {
-    let (mut scope, query, found) = request.into_parts();
+pub async fn book(request: Public<BookingEndpoint>) -> Result<Idempotent<Json<Value>>, BookingError> {
+    let (query, reader, check) = request.parse_link::<BookMeeting>().await?;
+    let checked = check.beside(reader.begin_booking(&query.request)).await;
+    let (mut scope, found) = checked.map_err(|refused| query.refused(refused))?;
     if found.claimed != Claimed::New {
         scope.show_limit();
     }

@@ -2,11 +2,10 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{Authorized, KeyAnywhere, Prefetch, SeeCalendars};
+use shared::auth::{KeyAnywhere, Keyed, SeeCalendars};
 use shared::calendar::Calendar;
 use shared::http::query::selection::{Field, FieldShape, Selection};
 use shared::http::{RawRequest, RequestError};
-use shared::store::{PrefetchedCalendars, Reader, StoreError};
 use shared::time::Timestamp;
 
 /// Fields that `query` can select (spec.md, Calendar).
@@ -43,11 +42,7 @@ impl ListCalendars {
     }
 }
 
-impl Prefetch for ListCalendars {
-    type Found = PrefetchedCalendars;
-    type Error = RequestError;
-    const NEEDS_COLLEAGUES: bool = false;
-
+impl ListCalendars {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let selection = request.params.selection(ROOTS)?;
         Ok(Self {
@@ -55,18 +50,15 @@ impl Prefetch for ListCalendars {
             now: request.now,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_calendars(self.shows_next(), self.now).await
-    }
 }
 
 /// The calendars by id (C-50). One round trip if this process knows the calendars, or if their next meetings are not
 /// selected; otherwise two.
-pub async fn list(
-    request: Authorized<KeyAnywhere, SeeCalendars, ListCalendars>,
-) -> Result<Json<Value>, RequestError> {
-    let (scope, query, found) = request.into_parts();
+pub async fn list(request: Keyed<KeyAnywhere, SeeCalendars>) -> Result<Json<Value>, RequestError> {
+    let (query, reader, check) = request.parse(ListCalendars::parse).await?;
+    let (scope, found) = check
+        .beside(reader.begin_calendars(query.shows_next(), query.now))
+        .await?;
     let calendars = scope
         .store
         .reader()

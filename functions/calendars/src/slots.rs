@@ -2,11 +2,11 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{Prefetch, Public, PublicLink, SlotsEndpoint};
+use shared::auth::{LinkQuery, Public, PublicLink, SlotsEndpoint};
 use shared::calendar::LinkName;
 use shared::http::{InvalidField, RawRequest, RequestError};
 use shared::ids::MeetingId;
-use shared::store::{PrefetchedSlots, Reader, SlotsRequest, StoreError};
+use shared::store::SlotsRequest;
 use shared::time::Timestamp;
 
 use crate::error::BookingError;
@@ -24,15 +24,14 @@ pub struct ListSlots {
     now: Timestamp,
 }
 
-impl Prefetch for ListSlots {
-    type Found = PrefetchedSlots;
+impl LinkQuery for ListSlots {
     type Error = BookingError;
 
-    fn link(&self) -> Option<PublicLink> {
-        Some(PublicLink {
+    fn link(&self) -> PublicLink {
+        PublicLink {
             name: self.request.link.clone(),
             may_be_inactive: self.shows_meeting(),
-        })
+        }
     }
 
     fn refused(&self, error: RequestError) -> BookingError {
@@ -69,10 +68,6 @@ impl Prefetch for ListSlots {
             now,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_slots(&self.request).await
-    }
 }
 
 impl ListSlots {
@@ -84,8 +79,10 @@ impl ListSlots {
 /// The bookable start times in order: exactly those that endpoint 13 accepts until something changes. With the key of a
 /// meeting also the meeting, for an inactive calendar without times (C-55). One round trip if this process knows the
 /// link, otherwise two.
-pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Value>, BookingError> {
-    let (mut scope, query, found) = request.into_parts();
+pub async fn slots(request: Public<SlotsEndpoint>) -> Result<Json<Value>, BookingError> {
+    let (query, reader, check) = request.parse_link::<ListSlots>().await?;
+    let checked = check.beside(reader.begin_slots(&query.request)).await;
+    let (mut scope, found) = checked.map_err(|refused| query.refused(refused))?;
     let ListSlots { request, now, .. } = &query;
     let calendar = scope.calendar.take();
     let calendar = calendar.ok_or(BookingError::unknown(query.shows_meeting()))?;

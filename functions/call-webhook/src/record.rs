@@ -3,34 +3,19 @@
 use axum::Json;
 use http::StatusCode;
 use serde_json::{Value, json};
-use shared::auth::{Prefetch, Signed};
+use shared::auth::Signed;
 use shared::http::{Idempotent, RawRequest, replayed};
-use shared::store::{NewCall, PrefetchedCall, Reader, RecordedCall, StoreError};
+use shared::store::{RecordedCall, StoreError};
 
 use crate::error::CallError;
 use crate::wire;
 
-/// A completed call.
-#[derive(Debug)]
-pub struct RecordCall(NewCall);
-
-impl Prefetch for RecordCall {
-    type Found = PrefetchedCall;
-    type Error = CallError;
-
-    fn parse(request: &RawRequest) -> Result<Self, CallError> {
-        wire::read(request.idempotency_key()?, &request.body).map(Self)
-    }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_call(&self.0).await
-    }
-}
-
 /// Records a completed call. Two round trips for a known lead; the second writes call, event and lead in one
 /// transaction.
-pub async fn record(request: Signed<RecordCall>) -> Result<Idempotent<(StatusCode, Json<Value>)>, CallError> {
-    let (scope, RecordCall(call), found) = request.into_parts();
+pub async fn record(request: Signed) -> Result<Idempotent<(StatusCode, Json<Value>)>, CallError> {
+    let call = |request: &RawRequest| wire::read(request.idempotency_key()?, &request.body);
+    let (call, reader, check) = request.parse(call).await?;
+    let (scope, found) = check.beside(reader.begin_call(&call)).await?;
     if let Some(id) = replayed(found.claimed)? {
         return Ok(Idempotent::Replayed(created(id)));
     }

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
-use shared::auth::{FormRequest, FormScope, Prefetch};
+use shared::auth::{FormRequest, FormScope};
 use shared::form::{Form, FormOpportunity, Submitted, UniqueField};
-use shared::http::{Idempotent, RawRequest, RequestError, replayed};
+use shared::http::{Idempotent, RequestError, replayed};
 use shared::ids::{FunnelId, LeadId};
 use shared::opportunity::Opportunity;
 use shared::store::{
@@ -18,19 +18,10 @@ use crate::submission::Submission;
 /// Attempts to record a submission while its lead is deleted concurrently.
 const ATTEMPTS: usize = 4;
 
-impl Prefetch for Submission {
+impl Submission {
     /// The expected form, with the reads that a lead from this submission needs. `None` if this process does not know
     /// the form.
-    type Found = Option<(Form, PrefetchedForm)>;
-    type Error = RequestError;
-
-    const NEEDS_COLLEAGUES: bool = false;
-
-    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
-        Self::read(request)
-    }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+    async fn begin_expected(&self, reader: &Reader) -> Result<Option<(Form, PrefetchedForm)>, StoreError> {
         let Some(form) = self.hinted_form(reader) else {
             return Ok(None);
         };
@@ -41,9 +32,7 @@ impl Prefetch for Submission {
         let start = self.begin(reader, &form, &submitted).await?;
         Ok(Some((form, start)))
     }
-}
 
-impl Submission {
     /// Reads the records that the creation of a lead depends on.
     async fn begin(
         &self,
@@ -60,8 +49,9 @@ impl Submission {
 /// creates a lead. Then creates the opportunity. A new lead takes two round trips, or three if this process does not
 /// know the form. An opportunity takes two more. An existing lead takes one more, and another one if it gets a number or
 /// an address.
-pub async fn submit(request: FormRequest<Submission>) -> Result<Response, RequestError> {
-    let (scope, submission, found) = request.into_parts();
+pub async fn submit(request: FormRequest) -> Result<Response, RequestError> {
+    let (submission, reader, check) = request.parse(Submission::read).await?;
+    let (scope, found) = check.beside(submission.begin_expected(&reader)).await?;
     let submitted = submission.accepted(&scope.form)?;
     // The prefetched reads depend on the form, which may have changed since this process read it.
     let start = match found {

@@ -1,9 +1,9 @@
 //! `GET /user` (C-97).
 
 use axum::response::Response;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{DirectoryOnly, KeyAndToken, Keyed};
 use shared::http::{RawRequest, RequestError, json};
-use shared::store::{ListRequest, PrefetchedList, Reader, StoreError};
+use shared::store::ListRequest;
 
 use crate::view::UserView;
 
@@ -14,27 +14,22 @@ pub struct ListUsers {
     active: bool,
 }
 
-impl Prefetch for ListUsers {
-    type Found = PrefetchedList;
-    type Error = RequestError;
-    const NEEDS_COLLEAGUES: bool = false;
-
+impl ListUsers {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         Ok(Self {
             page: request.params.records()?,
             active: request.params.flag("noblock")?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_users(&self.page, self.active).await
-    }
 }
 
 /// The users by id, all or a page of them. `noblock=1` selects the active ones. One round trip for up to 50 users; one
 /// more for each MB, which contains about 3,000 users.
-pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListUsers>) -> Result<Response, RequestError> {
-    let (scope, query, start) = request.into_parts();
+pub async fn list(request: Keyed<KeyAndToken, DirectoryOnly>) -> Result<Response, RequestError> {
+    let (query, reader, check) = request.parse(ListUsers::parse).await?;
+    let (scope, start) = check
+        .beside(reader.begin_users(&query.page, query.active))
+        .await?;
     let users = scope.store.finish_users(&scope.viewer, &query.page, start);
     let users = users.await.map_err(RequestError::of_page)?;
     let views: Vec<_> = users.iter().map(UserView::of).collect();

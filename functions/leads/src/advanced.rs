@@ -2,61 +2,48 @@
 
 use axum::response::Response;
 use serde_json::Value;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::http::{InvalidField, JsonObject, RawRequest, RequestError};
 use shared::ids::TagId;
 use shared::input;
 use shared::integer::whole_or_text;
-use shared::store::{LeadRequest, LeadSearch, Reader, StoreError};
+use shared::store::{LeadRequest, LeadSearch};
 
 use crate::list::{self, ListLeads};
 use crate::view::{MANY, View};
 
 const LIMIT_RULE: &str = "must be a whole number from 1 to 500";
 
-/// A page of the list, named in the body.
-#[derive(Debug)]
-pub struct ListAdvanced(ListLeads);
-
-impl Prefetch for ListAdvanced {
-    type Found = <ListLeads as Prefetch>::Found;
-    type Error = RequestError;
-
-    fn parse(RawRequest { params, body, .. }: &RawRequest) -> Result<Self, RequestError> {
-        // Every field is optional, and so is the body.
-        let body: &[u8] = if body.is_empty() { b"{}" } else { body };
-        let body = JsonObject::parse(body)?.without_nulls();
-        let body = body.without_blanks(&["tag", "showArchived", "page", "limit"]);
-        let query = body.optional("query", text)?;
-        let view = View::of(query.as_deref(), params.flag("allFields")?, &MANY)?;
-        let tag = body.optional("tag", |id| {
-            whole_or_text(id)
-                .and_then(TagId::new)
-                .ok_or(InvalidField::MUST_BE_ID)
-        })?;
-        let page = LeadRequest {
-            archived: body.optional("showArchived", flag)?.unwrap_or(false),
-            search: body
-                .optional("search", text)?
-                .and_then(|term| LeadSearch::new(&term)),
-            tag: tag.or(list::tag(params)?),
-            page: body.optional("page", number)?,
-            from_zero: true,
-            limit: body.optional("limit", limit)?.unwrap_or(50),
-            whole: view.needs_record(),
-        };
-        Ok(Self(ListLeads { page, view }))
-    }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        self.0.prefetch(reader).await
-    }
+/// Endpoint 1 with its parameters in the body, and pages always from 0.
+pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
+    list::answer(request, page).await
 }
 
-/// Endpoint 1 with its parameters in the body, and pages always from 0.
-pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListAdvanced>) -> Result<Response, RequestError> {
-    let (scope, ListAdvanced(query), found) = request.into_parts();
-    list::answer(&scope, query, found).await
+/// A page of the list, named in the body.
+fn page(RawRequest { params, body, .. }: &RawRequest) -> Result<ListLeads, RequestError> {
+    // Every field is optional, and so is the body.
+    let body: &[u8] = if body.is_empty() { b"{}" } else { body };
+    let body = JsonObject::parse(body)?.without_nulls();
+    let body = body.without_blanks(&["tag", "showArchived", "page", "limit"]);
+    let query = body.optional("query", text)?;
+    let view = View::of(query.as_deref(), params.flag("allFields")?, &MANY)?;
+    let tag = body.optional("tag", |id| {
+        whole_or_text(id)
+            .and_then(TagId::new)
+            .ok_or(InvalidField::MUST_BE_ID)
+    })?;
+    let page = LeadRequest {
+        archived: body.optional("showArchived", flag)?.unwrap_or(false),
+        search: body
+            .optional("search", text)?
+            .and_then(|term| LeadSearch::new(&term)),
+        tag: tag.or(list::tag(params)?),
+        page: body.optional("page", number)?,
+        from_zero: true,
+        limit: body.optional("limit", limit)?.unwrap_or(50),
+        whole: view.needs_record(),
+    };
+    Ok(ListLeads { page, view })
 }
 
 fn text(value: &Value) -> Result<String, &'static str> {

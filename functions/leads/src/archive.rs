@@ -1,15 +1,13 @@
 //! `POST /lead/archive`: endpoint 6, for one lead and in bulk (C-25).
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{ArchiveLeads, Authorized, KeyInQuery, Prefetch};
+use shared::auth::{ArchiveLeads, KeyInQuery, Keyed};
 use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
 use shared::ids::LeadId;
 use shared::input::{drop_blanks, flag};
 use shared::lead::Lead;
-use shared::store::{LeadRecord, Reader, StoreError};
+use shared::store::LeadRecord;
 
 use crate::wire::{lead_id, lead_ids};
 
@@ -22,10 +20,7 @@ pub struct Archive {
     is_bulk: bool,
 }
 
-impl Prefetch for Archive {
-    type Found = BTreeMap<LeadId, LeadRecord>;
-    type Error = RequestError;
-
+impl Archive {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let mut body = parse_object(&request.body)?;
         drop_blanks(&mut body);
@@ -45,17 +40,14 @@ impl Prefetch for Archive {
             is_bulk,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.lead_records(self.ids.iter().copied()).await
-    }
 }
 
 /// Archives or restores leads; a repeated request changes nothing. Two round trips, one if nothing changes.
-pub async fn archive(
-    request: Authorized<KeyInQuery, ArchiveLeads, Archive>,
-) -> Result<Json<Value>, RequestError> {
-    let (scope, query, mut found) = request.into_parts();
+pub async fn archive(request: Keyed<KeyInQuery, ArchiveLeads>) -> Result<Json<Value>, RequestError> {
+    let (query, reader, check) = request.parse(Archive::parse).await?;
+    let (scope, mut found) = check
+        .beside(reader.lead_records(query.ids.iter().copied()))
+        .await?;
     let Archive {
         archived,
         ids,

@@ -3,13 +3,13 @@
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
-use shared::auth::{AnyUser, Authorized, EditLeads, KeyAndToken, Permission as _, Prefetch, Scope};
+use shared::auth::{AnyUser, EditLeads, KeyAndToken, Keyed, Permission as _, Scope};
 use shared::http::{Idempotent, InvalidField, RawRequest, RequestError, parse_object, replayed};
 use shared::ids::LeadId;
 use shared::lead::Lead;
 use shared::lead_edit::{LeadPatch, split_name};
 use shared::store::{
-    Claimed, CreatedLead, IdempotencyKey, Identity, LeadRecord, PrefetchedLead, Reader, StoreError, UniqueBy,
+    Claimed, CreatedLead, IdempotencyKey, Identity, LeadRecord, Reader, StoreError, UniqueBy,
 };
 
 use crate::error::{CreateError, company_gone, invalid};
@@ -28,10 +28,7 @@ pub struct CreateLead {
     key: Option<(String, Vec<u8>)>,
 }
 
-impl Prefetch for CreateLead {
-    type Found = (PrefetchedLead, NamedRecords);
-    type Error = CreateError;
-
+impl CreateLead {
     fn parse(request: &RawRequest) -> Result<Self, CreateError> {
         let key = request.idempotency_key()?;
         let mut fields = parse_object(&request.body)?;
@@ -42,15 +39,6 @@ impl Prefetch for CreateLead {
         let key = key.map(|key| (key.to_owned(), content()));
         let unique = unique(&unique_text)?;
         Ok(Self { patch, unique, key })
-    }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let claim = self.claim(reader);
-        let identity = Identity::of(self.patch.number_texts(), self.patch.email(), self.unique);
-        tokio::try_join!(
-            reader.begin_lead(identity, claim),
-            NamedRecords::read(reader, &self.patch)
-        )
     }
 }
 
@@ -78,8 +66,18 @@ fn unique(text: &str) -> Result<UniqueBy, InvalidField> {
 /// Creates a lead, or finds the existing one with its number or address if `unique` asks for that. Returns the full
 /// view. Two round trips: one for reads, and one that writes the new lead or reads the existing one. The permission is
 /// checked here, because a repeated request has its own response to a user who lost the permission (C-10).
-pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Result<Response, CreateError> {
-    let (scope, query, (start, named)) = request.into_parts();
+pub async fn create(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, CreateError> {
+    let (query, reader, check) = request.parse(CreateLead::parse).await?;
+    let (scope, (start, named)) = check
+        .beside(async {
+            let claim = query.claim(&reader);
+            let identity = Identity::of(query.patch.number_texts(), query.patch.email(), query.unique);
+            tokio::try_join!(
+                reader.begin_lead(identity, claim),
+                NamedRecords::read(&reader, &query.patch)
+            )
+        })
+        .await?;
     if let Some(answer) = replay(&scope, start.claimed).await? {
         return Ok(answer);
     }

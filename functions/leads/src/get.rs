@@ -3,12 +3,12 @@
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::Value;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::http::{RawRequest, RequestError};
 use shared::ids::LeadId;
-use shared::store::{LeadRecord, Reader, StoreError};
+use shared::store::LeadRecord;
 
-use crate::view::{ONE, Related, Shown, View};
+use crate::view::{ONE, Shown, View};
 
 /// A lead and its view.
 #[derive(Debug)]
@@ -24,10 +24,7 @@ struct LeadAnswer<'a> {
     tags: Option<Value>,
 }
 
-impl Prefetch for GetLead {
-    type Found = (Option<LeadRecord>, Related);
-    type Error = RequestError;
-
+impl GetLead {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         Ok(Self {
             id: request.id("id", LeadId::parse)?,
@@ -38,16 +35,16 @@ impl Prefetch for GetLead {
             )?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.lead_record(self.id), self.view.expected(reader))
-    }
 }
 
 /// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`, with its tags if they are selected too. One
 /// round trip, two for a large lead in full.
-pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<Response, RequestError> {
-    let (scope, GetLead { view, .. }, (record, expected)) = request.into_parts();
+pub async fn get(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
+    let (query, reader, check) = request.parse(GetLead::parse).await?;
+    let (scope, (record, expected)) = check
+        .beside(async { tokio::try_join!(reader.lead_record(query.id), query.view.expected(&reader)) })
+        .await?;
+    let GetLead { view, .. } = query;
     let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
     let mut record = record.filter(sees).ok_or(RequestError::NotFound)?;
     if view.has_custom_fields() {

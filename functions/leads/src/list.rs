@@ -2,12 +2,12 @@
 
 use axum::response::Response;
 use serde::Serialize;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch, Scope};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::http::{InvalidField, Params, RawRequest, RequestError, TOO_LARGE, show_lower_bound};
 use shared::ids::TagId;
-use shared::store::{LeadRequest, LeadSearch, PrefetchedLeads, Reader, StoreError};
+use shared::store::{LeadRequest, LeadSearch};
 
-use crate::view::{MANY, Related, Shown, View};
+use crate::view::{MANY, Shown, View};
 
 /// Advice for a filter by a tag over the read budget (C-86).
 const TAG_OVER_BUDGET: &str = "tag: this would read more than read_budget allows, or for too long; read the pages without a tag and in their order";
@@ -25,10 +25,7 @@ struct ListAnswer<'a> {
     leads: Vec<Shown<'a>>,
 }
 
-impl Prefetch for ListLeads {
-    type Found = (PrefetchedLeads, Related);
-    type Error = RequestError;
-
+impl ListLeads {
     fn parse(RawRequest { params, .. }: &RawRequest) -> Result<Self, RequestError> {
         let view = View::of(params.one("query")?, params.flag("allFields")?, &MANY)?;
         let page = LeadRequest {
@@ -44,10 +41,6 @@ impl Prefetch for ListLeads {
         };
         Ok(Self { page, view })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.begin_leads(&self.page), self.view.expected(reader))
-    }
 }
 
 /// The parameter `tag` (C-98).
@@ -58,17 +51,18 @@ pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
 /// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who sees every
 /// lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for owners' names and tags
 /// that were not prefetched, and for large leads with all fields.
-pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
-    let (scope, query, found) = request.into_parts();
-    answer(&scope, query, found).await
+pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
+    answer(request, ListLeads::parse).await
 }
 
-/// Completes a prefetched list and returns the response.
+/// The page that `parse` reads from the request.
 pub async fn answer(
-    scope: &Scope,
-    ListLeads { page: request, view }: ListLeads,
-    (start, expected): (PrefetchedLeads, Related),
+    request: Keyed<KeyAndToken, AnyUser>,
+    parse: impl FnOnce(&RawRequest) -> Result<ListLeads, RequestError>,
 ) -> Result<Response, RequestError> {
+    let (ListLeads { page: request, view }, reader, check) = request.parse(parse).await?;
+    let reads = async { tokio::try_join!(reader.begin_leads(&request), view.expected(&reader)) };
+    let (scope, (start, expected)) = check.beside(reads).await?;
     let page = scope.store.finish_leads(&scope.viewer, &request, start).await;
     let page = if request.tag.is_some() {
         page.map_err(RequestError::over_budget(TAG_OVER_BUDGET))?
@@ -84,10 +78,10 @@ pub async fn answer(
             let whole = reader.with_custom_fields(leads).await;
             leads = whole.map_err(RequestError::over_budget(TOO_LARGE))?;
         }
-        let related = view.related(scope, expected, &leads).await?;
+        let related = view.related(&scope, expected, &leads).await?;
         let leads = leads
             .iter_mut()
-            .map(|lead| view.lead(lead, scope, &related))
+            .map(|lead| view.lead(lead, &scope, &related))
             .collect();
         view.answer(ListAnswer { total, leads })
     } else {

@@ -2,10 +2,10 @@
 
 use axum::response::Response;
 use serde_json::json;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::http::{RawRequest, RequestError, json};
 use shared::ids::LeadId;
-use shared::store::{LeadRecord, ListRequest, PrefetchedTimeline, Reader, StoreError};
+use shared::store::{LeadRecord, ListRequest};
 
 /// Advice for a lead with too many events (C-86).
 const OVER_BUDGET: &str = "id: the events of this lead are more than read_budget allows";
@@ -17,10 +17,7 @@ pub struct ListEvents {
     page: ListRequest,
 }
 
-impl Prefetch for ListEvents {
-    type Found = (Option<LeadRecord>, PrefetchedTimeline);
-    type Error = RequestError;
-
+impl ListEvents {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let limit = request
             .params
@@ -33,16 +30,15 @@ impl Prefetch for ListEvents {
             },
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.lead_record(self.id), reader.begin_timeline(self.id))
-    }
 }
 
 /// The calls and the submissions of forms of a lead, newest first, and their number. One round trip, two for a lead with 50 events
 /// of a sort or more.
-pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListEvents>) -> Result<Response, RequestError> {
-    let (scope, query, (lead, start)) = request.into_parts();
+pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
+    let (query, reader, check) = request.parse(ListEvents::parse).await?;
+    let (scope, (lead, start)) = check
+        .beside(async { tokio::try_join!(reader.lead_record(query.id), reader.begin_timeline(query.id)) })
+        .await?;
     let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
     lead.filter(sees).ok_or(RequestError::NotFound)?;
     let reader = scope.store.reader();

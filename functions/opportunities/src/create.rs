@@ -2,12 +2,12 @@
 
 use axum::Json;
 use serde_json::Value;
-use shared::auth::{AnyUser, Authorized, EditOpportunities, KeyAndToken, Permission as _, Prefetch, Scope};
+use shared::auth::{AnyUser, EditOpportunities, KeyAndToken, Keyed, Permission as _, Scope};
 use shared::funnel::Funnel;
 use shared::http::{Idempotent, RawRequest, RequestError, replayed};
 use shared::ids::{FunnelId, OpportunityId};
 use shared::opportunity_edit::{NewOpportunity, ValidationError};
-use shared::store::{Created, IdempotencyKey, PrefetchedCreation, Reader, StoreError};
+use shared::store::{Created, IdempotencyKey, StoreError};
 
 use crate::error::OpportunityError;
 use crate::view::record;
@@ -24,10 +24,7 @@ pub struct CreateOpportunity {
 
 type Reply = Idempotent<Json<Value>>;
 
-impl Prefetch for CreateOpportunity {
-    type Found = PrefetchedCreation;
-    type Error = OpportunityError;
-
+impl CreateOpportunity {
     fn parse(request: &RawRequest) -> Result<Self, OpportunityError> {
         let key = request.idempotency_key()?;
         let new = wire::new::read(&request.body)?;
@@ -36,22 +33,21 @@ impl Prefetch for CreateOpportunity {
         let key = key.map(|key| (key.to_owned(), content()));
         Ok(Self { funnel, new, key })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let claim = self.key.as_ref().map(|(key, content)| {
-            IdempotencyKey::new("POST /crmopportunity", reader.caller().key(), key, content)
-        });
-        let named = (self.new.lead, self.new.user);
-        reader.begin_creation(self.funnel, named, claim).await
-    }
 }
 
 /// Creates an opportunity and returns its record. Two round trips: one for reads, one for the write. The permission
 /// is checked here, because a repeated request has its own response to a user who lost the permission (C-10).
-pub async fn create(
-    request: Authorized<KeyAndToken, AnyUser, CreateOpportunity>,
-) -> Result<Reply, OpportunityError> {
-    let (scope, query, mut found) = request.into_parts();
+pub async fn create(request: Keyed<KeyAndToken, AnyUser>) -> Result<Reply, OpportunityError> {
+    let (query, reader, check) = request.parse(CreateOpportunity::parse).await?;
+    let (scope, mut found) = check
+        .beside(async {
+            let claim = query.key.as_ref().map(|(key, content)| {
+                IdempotencyKey::new("POST /crmopportunity", reader.caller().key(), key, content)
+            });
+            let named = (query.new.lead, query.new.user);
+            reader.begin_creation(query.funnel, named, claim).await
+        })
+        .await?;
     let funnel = found.funnel.take();
     if let Some(id) = replayed(found.claimed)? {
         return replay(&scope, id, funnel.as_ref()).await;

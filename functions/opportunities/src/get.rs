@@ -1,13 +1,10 @@
 //! `GET /crmopportunity/{id}` (C-94).
 
-use std::collections::BTreeMap;
-
 use axum::response::Response;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::funnel::Funnel;
 use shared::http::{RawRequest, RequestError, json};
 use shared::ids::{FunnelId, OpportunityId};
-use shared::store::{OpportunitySnapshot, Reader, StoreError};
 
 use crate::view::censor;
 
@@ -18,37 +15,33 @@ pub struct GetOpportunity {
     funnel: Option<FunnelId>,
 }
 
-impl Prefetch for GetOpportunity {
-    type Found = (Option<OpportunitySnapshot>, BTreeMap<FunnelId, Funnel>);
-    type Error = RequestError;
-
+impl GetOpportunity {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         Ok(Self {
             id: request.id("opportunity_id", OpportunityId::parse)?,
             funnel: request.params.id("id")?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let funnels = async {
-            match self.funnel {
-                Some(id) => {
-                    let named = reader.funnel(id).await?;
-                    Ok(named.map(|funnel| (id, funnel)).into_iter().collect())
-                }
-                None => reader.expected::<Funnel>().await,
-            }
-        };
-        tokio::try_join!(reader.opportunity_card(self.id), funnels)
-    }
 }
 
 /// One opportunity as endpoint 10 lists it; 404 if the user may not see it or its funnel. One round trip; one more if
 /// the copy of its lead is stale, or if its funnel is neither named nor among the first 50.
-pub async fn get(
-    request: Authorized<KeyAndToken, AnyUser, GetOpportunity>,
-) -> Result<Response, RequestError> {
-    let (scope, query, (card, mut funnels)) = request.into_parts();
+pub async fn get(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
+    let (query, reader, check) = request.parse(GetOpportunity::parse).await?;
+    let (scope, (card, mut funnels)) = check
+        .beside(async {
+            let funnels = async {
+                match query.funnel {
+                    Some(id) => {
+                        let named = reader.funnel(id).await?;
+                        Ok(named.map(|funnel| (id, funnel)).into_iter().collect())
+                    }
+                    None => reader.expected::<Funnel>().await,
+                }
+            };
+            tokio::try_join!(reader.opportunity_card(query.id), funnels)
+        })
+        .await?;
     let mut card = card.ok_or(RequestError::NotFound)?;
     let opportunity = &card.opportunity;
     let is_in_funnel = query.funnel.is_none_or(|funnel| funnel == opportunity.crm_id);

@@ -1,11 +1,11 @@
 //! `POST /crm/opportunities/{id}`: endpoint 10.
 
 use axum::response::{IntoResponse as _, Response};
-use shared::auth::{AnyUser, Authorized, KeyInQuery, Prefetch, Scope};
+use shared::auth::{AnyUser, KeyInQuery, Keyed, Scope};
 use shared::http::{RawRequest, RequestError, bytes_of, json, json_that_fits, show_lower_bound};
 use shared::ids::FunnelId;
 use shared::opportunity::Filter;
-use shared::store::{Found, OpportunitySnapshot, PrefetchedBoard, Reader, SnapshotList, StoreError};
+use shared::store::{Found, OpportunitySnapshot, PrefetchedBoard, SnapshotList, StoreError};
 
 use crate::error::ListError;
 use crate::view::{ColumnView, censor};
@@ -14,25 +14,17 @@ use crate::wire::ListOpportunities;
 /// Advice for a search, filter or far page over the read budget (C-86).
 const OVER_BUDGET: &str = "filters: this would read more than read_budget allows, or for too long; narrow it by columnId, filterByStatus, filterByUsers or filterByCreateDate, or read the pages in their order";
 
-impl Prefetch for ListOpportunities {
-    type Found = PrefetchedBoard;
-    type Error = ListError;
-
+impl ListOpportunities {
     fn parse(request: &RawRequest) -> Result<Self, ListError> {
         Self::read(&request.body, || request.id("funnel_id", FunnelId::parse))
-    }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_board(&self.request).await
     }
 }
 
 /// The visible opportunities of a funnel: a page of the column `columnId`, or else every column with its totals and
 /// as many of its newest opportunities as fit. Two round trips.
-pub async fn list(
-    request: Authorized<KeyInQuery, AnyUser, ListOpportunities>,
-) -> Result<Response, ListError> {
-    let (scope, query, found) = request.into_parts();
+pub async fn list(request: Keyed<KeyInQuery, AnyUser>) -> Result<Response, ListError> {
+    let (query, reader, check) = request.parse(ListOpportunities::parse).await?;
+    let (scope, found) = check.beside(reader.begin_board(&query.request)).await?;
     let funnel = found.funnel().ok_or(ListError::Funnel(query.request.funnel))?;
     if !scope.viewer.sees_funnel(&funnel.access) {
         return Err(RequestError::Unauthorized.into());

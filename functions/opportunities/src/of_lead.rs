@@ -1,10 +1,10 @@
 //! `GET /listopportunitysleadcomplete/{id}` (C-95).
 
 use axum::response::Response;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::http::{RawRequest, RequestError, json};
 use shared::ids::LeadId;
-use shared::store::{ListRequest, PrefetchedLeadOpportunities, Reader, StoreError};
+use shared::store::ListRequest;
 
 use crate::view;
 
@@ -18,29 +18,21 @@ pub struct ListLeadOpportunities {
     page: ListRequest,
 }
 
-impl Prefetch for ListLeadOpportunities {
-    type Found = PrefetchedLeadOpportunities;
-    type Error = RequestError;
-
+impl ListLeadOpportunities {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         Ok(Self {
             lead: request.id("lead_id", LeadId::parse)?,
             page: request.params.records()?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_lead_opportunities(self.lead).await
-    }
 }
 
 /// The opportunities of a lead in all funnels that the user sees, newest first, including archived ones, all or a page
 /// of them. One round trip if this process expected the records; otherwise one more for the records and one for their
 /// users.
-pub async fn list(
-    request: Authorized<KeyAndToken, AnyUser, ListLeadOpportunities>,
-) -> Result<Response, RequestError> {
-    let (scope, query, mut found) = request.into_parts();
+pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
+    let (query, reader, check) = request.parse(ListLeadOpportunities::parse).await?;
+    let (scope, mut found) = check.beside(reader.begin_lead_opportunities(query.lead)).await?;
     let lead = found.lead.take();
     let lead = lead.filter(|lead| scope.viewer.sees_lead(lead.lead.owner, &lead.lead.lists()));
     let lead = lead.ok_or(RequestError::NotFound)?;

@@ -1,10 +1,9 @@
 //! `GET /crmfastloadv2/{id}` (C-96).
 
 use axum::response::Response;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::auth::{AnyUser, KeyAndToken, Keyed};
 use shared::http::{RawRequest, RequestError, json};
 use shared::ids::FunnelId;
-use shared::store::{PrefetchedTotals, Reader, StoreError};
 
 use crate::error::ListError;
 use crate::view::TotalsView;
@@ -18,25 +17,19 @@ pub struct ListTotals {
     funnel: FunnelId,
 }
 
-impl Prefetch for ListTotals {
-    type Found = PrefetchedTotals;
-    type Error = ListError;
-
+impl ListTotals {
     fn parse(request: &RawRequest) -> Result<Self, ListError> {
         let funnel = request.id("funnel_id", FunnelId::parse)?;
         Ok(Self { funnel })
-    }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_column_totals(self.funnel).await
     }
 }
 
 /// The columns of a funnel with the totals of endpoint 10's board, with the same errors for an unknown or hidden
 /// funnel. One round trip. One more for a viewer from whom service permissions may hide opportunities, and for the
 /// first request of a viewer who does not see all opportunities.
-pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListTotals>) -> Result<Response, ListError> {
-    let (scope, query, found) = request.into_parts();
+pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, ListError> {
+    let (query, reader, check) = request.parse(ListTotals::parse).await?;
+    let (scope, found) = check.beside(reader.begin_column_totals(query.funnel)).await?;
     let funnel = found.funnel.as_ref().ok_or(ListError::Funnel(query.funnel))?;
     if !scope.viewer.sees_funnel(&funnel.access) {
         return Err(RequestError::Unauthorized.into());

@@ -2,12 +2,12 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{Authorized, EditOpportunities, KeyAndToken, Prefetch, Scope};
+use shared::auth::{EditOpportunities, KeyAndToken, Keyed, Scope};
 use shared::http::{RawRequest, RequestError};
 use shared::ids::{FunnelId, OpportunityId};
 use shared::opportunity::Opportunity;
 use shared::opportunity_edit::OpportunityPatch;
-use shared::store::{OpportunitySnapshot, PrefetchedUpdate, Reader, StoreError, Updated};
+use shared::store::{OpportunitySnapshot, PrefetchedUpdate, Updated};
 
 use crate::error::OpportunityError;
 use crate::view::record;
@@ -21,10 +21,7 @@ pub struct UpdateOpportunity {
     patch: OpportunityPatch,
 }
 
-impl Prefetch for UpdateOpportunity {
-    type Found = PrefetchedUpdate;
-    type Error = OpportunityError;
-
+impl UpdateOpportunity {
     fn parse(request: &RawRequest) -> Result<Self, OpportunityError> {
         Ok(Self {
             patch: wire::patch::read(&request.body)?,
@@ -32,19 +29,18 @@ impl Prefetch for UpdateOpportunity {
             funnel: funnel_id(&request.params)?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let named = (self.patch.lead, self.patch.user);
-        reader.begin_update(self.id, self.funnel, named).await
-    }
 }
 
 /// Changes the given fields of an opportunity and returns the record, even if the user no longer sees it (C-32). Two
 /// round trips: one for reads and one for the write.
-pub async fn update(
-    request: Authorized<KeyAndToken, EditOpportunities, UpdateOpportunity>,
-) -> Result<Json<Value>, OpportunityError> {
-    let (scope, query, found) = request.into_parts();
+pub async fn update(request: Keyed<KeyAndToken, EditOpportunities>) -> Result<Json<Value>, OpportunityError> {
+    let (query, reader, check) = request.parse(UpdateOpportunity::parse).await?;
+    let (scope, found) = check
+        .beside(async {
+            let named = (query.patch.lead, query.patch.user);
+            reader.begin_update(query.id, query.funnel, named).await
+        })
+        .await?;
     let card = change(&scope, &query, found).await?;
     Ok(Json(json!({ "msg": "updated", "data": record(card, &scope) })))
 }

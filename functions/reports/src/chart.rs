@@ -2,11 +2,11 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{Authorized, KeyInQuery, Prefetch, SeeReports};
+use shared::auth::{KeyInQuery, Keyed, SeeReports};
 use shared::http::{InvalidField, RawRequest, RequestError};
 use shared::ids::ReportId;
 use shared::report::Range;
-use shared::store::{PrefetchedReport, Reader, Report, ReportRequest, StoreError};
+use shared::store::{Report, ReportRequest};
 use shared::time::{Day, Timestamp};
 
 /// A report and its date range.
@@ -16,11 +16,7 @@ pub struct PlotReport {
     now: Timestamp,
 }
 
-impl Prefetch for PlotReport {
-    type Found = PrefetchedReport;
-    type Error = RequestError;
-    const NEEDS_COLLEAGUES: bool = false;
-
+impl PlotReport {
     /// Two given days are compared here; an absent one depends on the instance's time zone.
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let id = request.id("report_id", ReportId::parse)?;
@@ -38,18 +34,15 @@ impl Prefetch for PlotReport {
             now: request.now,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_report(&self.report, self.now).await
-    }
 }
 
 /// A report over a date range, ready to plot (C-60). One round trip if a result is stored; a new or changed report is
 /// computed.
-pub async fn chart(
-    request: Authorized<KeyInQuery, SeeReports, PlotReport>,
-) -> Result<Json<Value>, RequestError> {
-    let (scope, query, found) = request.into_parts();
+pub async fn chart(request: Keyed<KeyInQuery, SeeReports>) -> Result<Json<Value>, RequestError> {
+    let (query, reader, check) = request.parse(PlotReport::parse).await?;
+    let (scope, found) = check
+        .beside(reader.begin_report(&query.report, query.now))
+        .await?;
     let zone = scope.viewer.directory().settings.zone();
     let today = zone.day_of(query.now);
     let range = Range::requested(query.report.from, query.report.to, today);

@@ -2,11 +2,11 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{Authorized, KeyAndToken, Prefetch, SeeTickets};
+use shared::auth::{KeyAndToken, Keyed, SeeTickets};
 use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
 use shared::ids::{LeadId, TicketId};
 use shared::integer::whole_or_text;
-use shared::store::{PrefetchedReassignment, Reader, Reassigned, StoreError};
+use shared::store::Reassigned;
 
 use crate::error::TicketsError;
 use crate::view::TicketView;
@@ -23,10 +23,7 @@ pub struct Reassign {
     lead: LeadId,
 }
 
-impl Prefetch for Reassign {
-    type Found = PrefetchedReassignment;
-    type Error = TicketsError;
-
+impl Reassign {
     fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
         let body = parse_object(&request.body)?;
         let rule = InvalidField::MUST_BE_ID;
@@ -37,19 +34,17 @@ impl Prefetch for Reassign {
             })?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_reassignment(self.ticket, self.lead).await
-    }
 }
 
 /// Moves a ticket with its files to another lead and returns the ticket. The user must see both leads. Two round trips
 /// if this process read the ticket after its last change and the ticket has at most 16 files; otherwise three, because
 /// the files are read in between.
-pub async fn reassign(
-    request: Authorized<KeyAndToken, SeeTickets, Reassign>,
-) -> Result<Json<Value>, TicketsError> {
-    let (scope, Reassign { ticket, lead }, found) = request.into_parts();
+pub async fn reassign(request: Keyed<KeyAndToken, SeeTickets>) -> Result<Json<Value>, TicketsError> {
+    let (query, reader, check) = request.parse(Reassign::parse).await?;
+    let (scope, found) = check
+        .beside(reader.begin_reassignment(query.ticket, query.lead))
+        .await?;
+    let Reassign { ticket, lead } = query;
     let visible = |lead: Option<&_>| sees(&scope.viewer, lead);
     let outcome = scope
         .store

@@ -1,10 +1,10 @@
 //! `GET /sac360/list_file_attendance/{id}`: endpoint 17.
 
 use axum::Json;
-use shared::auth::{Authorized, KeyInHeader, Prefetch, SeeTickets};
+use shared::auth::{KeyInHeader, Keyed, SeeTickets};
 use shared::http::{RawRequest, RequestError};
 use shared::ids::TicketId;
-use shared::store::{ListRequest, Reader, StoreError, TicketFiles};
+use shared::store::ListRequest;
 
 use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::FileView;
@@ -17,29 +17,23 @@ pub struct ListTicketFiles {
     page: ListRequest,
 }
 
-impl Prefetch for ListTicketFiles {
-    type Found = Option<TicketFiles>;
-    type Error = TicketsError;
-
+impl ListTicketFiles {
     fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
         Ok(Self {
             ticket: request.id("ticket_id", TicketId::parse)?,
             page: request.params.records()?,
         })
     }
-
-    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.begin_ticket_files(self.ticket, &self.page).await
-    }
 }
 
 /// The files of a ticket whose lead is visible, all or a page (C-62). A ticket without lead, for example of a deleted
 /// lead (C-24), is visible to users who see all leads (C-82). A short page takes one round trip for an admin, or if
 /// this process knows the ticket's lead; otherwise two.
-pub async fn list(
-    request: Authorized<KeyInHeader, SeeTickets, ListTicketFiles>,
-) -> Result<Json<Vec<FileView>>, TicketsError> {
-    let (scope, query, found) = request.into_parts();
+pub async fn list(request: Keyed<KeyInHeader, SeeTickets>) -> Result<Json<Vec<FileView>>, TicketsError> {
+    let (query, reader, check) = request.parse(ListTicketFiles::parse).await?;
+    let (scope, found) = check
+        .beside(reader.begin_ticket_files(query.ticket, &query.page))
+        .await?;
     let found = found.ok_or(TicketsError::Ticket(query.ticket))?;
     scope.store.reader().remember_ticket(&found);
     if !scope.viewer.is_admin() {

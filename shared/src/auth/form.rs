@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{CheckedRequest, Guard, instance, rate_limit};
+use super::{Guard, Unchecked, instance, rate_limit};
 use crate::calendar::LinkName;
 use crate::environment::Environment;
 use crate::form::{Form, TokenHash};
@@ -16,7 +16,7 @@ use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 
 /// A submission of a form that accepts it.
-pub type FormRequest<Q> = CheckedRequest<FormGuard, Q>;
+pub type FormRequest = Unchecked<FormGuard>;
 
 /// An unchecked submission.
 pub struct FormGuard {
@@ -73,7 +73,7 @@ impl Guard for FormGuard {
         self.app.store().recently_accepted(&self.callers(reader))
     }
 
-    async fn check(&self, reader: &Reader, _: bool) -> Result<FormScope, RequestError> {
+    async fn check(&self, reader: &Reader) -> Result<FormScope, RequestError> {
         let (name, token) = self.claimed.as_ref().ok_or(RequestError::NotFound)?;
         let (directory, form) = tokio::try_join!(super::open_directory(reader), reader.form(name, token))?;
         let callers = self.callers(reader);

@@ -86,8 +86,8 @@ impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
         CredentialPlacement::ALL.into_iter().any(is_known_under)
     }
 
-    async fn check(&self, reader: &Reader, colleagues: bool) -> Result<Scope, RequestError> {
-        let checked = self.authorize(reader, colleagues).await;
+    async fn check(&self, reader: &Reader) -> Result<Scope, RequestError> {
+        let checked = self.authorize(reader).await;
         if let Err(RequestError::Unauthorized) = checked {
             // Both placements, because the caller may be cached under either.
             for placement in CredentialPlacement::ALL {
@@ -166,13 +166,13 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         self.params.one("i").is_ok_and(is_blank)
     }
 
-    /// Checks the credentials, their user and the rate limit, in this order. With `needs_colleagues`, the viewer gets
-    /// the members of the user's department, which are read concurrently if this process knows the caller.
-    async fn authorize(&self, reader: &Reader, needs_colleagues: bool) -> Result<Scope, RequestError> {
+    /// Checks the credentials, their user and the rate limit, in this order. With [`Permission::NEEDS_COLLEAGUES`], the viewer
+    /// gets the members of the user's department, which are read concurrently if this process knows the caller.
+    async fn authorize(&self, reader: &Reader) -> Result<Scope, RequestError> {
         let claims = self.presented.claims(P::RULE);
         let credentials = read_credentials(self.app.store(), reader.instance(), &claims);
         let expected_members = async {
-            if needs_colleagues && self.is_known(reader) {
+            if A::NEEDS_COLLEAGUES && self.is_known(reader) {
                 return reader.expected_members().await;
             }
             Ok(Members::default())
@@ -200,7 +200,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         let callers = self.callers(reader.instance(), placement);
         self.app.store().accept(&callers, reader.instance(), limit);
         rate_limit::count(&self.app, reader.instance(), limit).await?;
-        if needs_colleagues {
+        if A::NEEDS_COLLEAGUES {
             viewer = reader.with_department_members(viewer, expected_members?).await?;
         }
         Ok(Scope {

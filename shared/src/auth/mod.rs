@@ -1,13 +1,12 @@
-//! Request extractors that check the caller and create its scope, the only way to the store.
+//! The check of a request's caller, which creates its scope, the only way to the store.
 //!
-//! A handler takes an [`Authorized`], [`Public`], [`Signed`] or [`FormRequest`] request, which axum extracts before the
-//! handler runs. Its type names the placement of credentials, the required permission and the query. The checks have
-//! one order (C-41): `i`, credentials, rate limit, query, permission.
+//! A handler takes a [`Keyed`], [`Public`], [`Signed`] or [`FormRequest`] request, whose type names the placement of credentials and
+//! the required permission. [`Unchecked::parse`] reads the query, and [`Check::beside`] checks the caller. The checks have one order
+//! (C-41): `i`, credentials, rate limit, query, permission.
 //!
-//! The query's first reads run concurrently with the check, through a [`Reader`] that cannot write. Their result
-//! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for a
-//! caller that this process accepted recently. For any other caller they wait (C-86). So a revoked credential reads at
-//! most one page in each process.
+//! The handler's first reads run beside the check, through a [`Reader`] that cannot write. Before the check has passed, they read at
+//! most one page, and only for a caller that this process accepted recently. For any other caller they wait (C-86). So a revoked
+//! credential reads at most one page in each process.
 
 mod credentials;
 mod form;
@@ -17,58 +16,30 @@ mod public;
 mod rate_limit;
 mod webhook;
 
+use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::extract::{FromRequest, Request};
-use axum::response::IntoResponse;
 
 use crate::directory::DirectoryHead;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::store::{Reader, StoreError};
 use crate::telemetry::request::{self, Refusal};
+use table::GateKeeper;
 
 pub use credentials::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
 pub use form::{FormRequest, FormScope, claimed_form};
 pub use key::{Credentials, Scope};
 pub use permission::{
-    AnyUser, ArchiveLeads, DeleteLeads, EditLeads, EditOpportunities, Permission, SeeCalendars, SeeReports,
-    SeeTickets,
+    AnyUser, ArchiveLeads, DeleteLeads, DirectoryOnly, EditLeads, EditOpportunities, Permission,
+    SeeCalendars, SeeReports, SeeTickets,
 };
-pub use public::{BookingEndpoint, Public, PublicEndpoint, PublicLink, PublicScope, SlotsEndpoint};
+pub use public::{
+    BookingEndpoint, LinkQuery, Public, PublicEndpoint, PublicLink, PublicScope, SlotsEndpoint,
+};
 pub use webhook::{Signed, WebhookScope};
-
-/// An endpoint's query and its first reads, which start before the caller is known.
-pub trait Prefetch: Sized + Send + Sync {
-    /// Result of the reads.
-    type Found: Send;
-    /// Error of an invalid request.
-    type Error: From<RequestError> + IntoResponse + Send;
-
-    /// Whether the response depends on the leads and opportunities that the user sees. If not, the members of the
-    /// user's department are not read.
-    const NEEDS_COLLEAGUES: bool = true;
-
-    /// The public link that the query names.
-    fn link(&self) -> Option<PublicLink> {
-        None
-    }
-
-    /// The error of a request that the check refused.
-    fn refused(&self, error: RequestError) -> Self::Error {
-        error.into()
-    }
-
-    /// Parses the query. An error is returned only to a caller with valid credentials.
-    ///
-    /// # Errors
-    /// [`Prefetch::Error`] if the request is invalid.
-    fn parse(request: &RawRequest) -> Result<Self, Self::Error>;
-
-    /// Reads the query's data, concurrently with the check of the credentials.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the data cannot be read.
-    fn prefetch(&self, reader: &Reader) -> impl Future<Output = Result<Self::Found, StoreError>> + Send;
-}
 
 /// The check of a group of endpoints.
 pub trait Guard: Sized + Send + Sync {
@@ -78,12 +49,6 @@ pub trait Guard: Sized + Send + Sync {
     /// The caller of a request.
     fn of(request: RawRequest, app: &App) -> Self;
 
-    /// The caller with the link that its query names; `None` if the query is invalid.
-    #[must_use]
-    fn with_link(self, _: Option<PublicLink>) -> Self {
-        self
-    }
-
     /// The reader of the instance that the request names.
     fn reader(&self) -> impl Future<Output = Result<Reader, RequestError>> + Send;
 
@@ -91,12 +56,8 @@ pub trait Guard: Sized + Send + Sync {
     /// (C-86).
     fn is_known(&self, reader: &Reader) -> bool;
 
-    /// Checks the caller, counts the request and caches the outcome. `colleagues` is [`Prefetch::NEEDS_COLLEAGUES`].
-    fn check(
-        &self,
-        reader: &Reader,
-        colleagues: bool,
-    ) -> impl Future<Output = Result<Self::Scope, RequestError>> + Send;
+    /// Checks the caller, counts the request and caches the outcome.
+    fn check(&self, reader: &Reader) -> impl Future<Output = Result<Self::Scope, RequestError>> + Send;
 
     /// Whether this error of the check takes precedence over an error in the query.
     #[must_use]
@@ -113,75 +74,113 @@ pub trait Guard: Sized + Send + Sync {
     }
 }
 
-/// A request with checked caller, query and permission. Handlers use the aliases [`Authorized`], [`Public`], [`Signed`]
-/// and [`FormRequest`].
-#[derive(Debug)]
-pub struct CheckedRequest<G: Guard, Q: Prefetch> {
-    scope: G::Scope,
-    query: Q,
-    found: Q::Found,
+/// A request before the check of its caller.
+pub struct Unchecked<G> {
+    request: RawRequest,
+    app: App,
+    guard: PhantomData<fn() -> G>,
 }
 
-impl<G: Guard, Q: Prefetch> CheckedRequest<G, Q> {
-    /// The caller with the store of its instance, the query, and the result of [`Prefetch::prefetch`].
-    #[must_use]
-    pub fn into_parts(self) -> (G::Scope, Q, Q::Found) {
-        (self.scope, self.query, self.found)
+// Keeps the request's secrets out of logs.
+impl<G> fmt::Debug for Unchecked<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unchecked")
     }
 }
 
 /// A request with credentials placed by `P`, of a user with permission `A`.
-pub type Authorized<P, A, Q> = CheckedRequest<Credentials<P, A>, Q>;
+pub type Keyed<P, A> = Unchecked<Credentials<P, A>>;
 
-impl<G: Guard, Q: Prefetch> FromRequest<App> for CheckedRequest<G, Q> {
-    type Rejection = Q::Error;
+impl<G> FromRequest<App> for Unchecked<G> {
+    type Rejection = Infallible;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Q::Error> {
-        let request = RawRequest::of(request, app).await;
-        let query = Q::parse(&request);
-        let link = query.as_ref().ok().and_then(Q::link);
-        check(G::of(request, app).with_link(link), query).await
+    async fn from_request(request: Request, app: &App) -> Result<Self, Infallible> {
+        Ok(Self {
+            request: RawRequest::of(request, app).await,
+            app: app.clone(),
+            guard: PhantomData,
+        })
     }
 }
 
-/// Checks the caller and runs the query's first reads concurrently.
-///
-/// # Errors
-/// The first of: `i`, credentials, rate limit, query, permission, and a failed read. [`Guard::precedes_query`] may
-/// move an error of the caller after that of the query.
-async fn check<G: Guard, Q: Prefetch>(
-    guard: G,
-    query: Result<Q, Q::Error>,
-) -> Result<CheckedRequest<G, Q>, Q::Error> {
-    let reader = guard.reader().await;
-    let (reader, query) = match (reader, query) {
-        (Ok(reader), Ok(query)) => (reader, query),
-        (Ok(reader), Err(invalid)) => {
-            // Only a caller with valid credentials gets the error in the query.
-            let refused = guard.check(&reader, Q::NEEDS_COLLEAGUES).await.err();
-            return Err(preceding_error::<G, _>(refused, invalid));
+impl<G: Guard> Unchecked<G> {
+    /// Parses the query. Returns it with the reader for the first reads and the check, which runs beside them.
+    ///
+    /// # Errors
+    /// The first of: `i`, credentials, rate limit and query, so only a caller with valid credentials gets the error in the query.
+    /// [`Guard::precedes_query`] may move an error of the caller after that of the query.
+    pub async fn parse<Q, E: From<RequestError>>(
+        self,
+        parse: impl FnOnce(&RawRequest) -> Result<Q, E>,
+    ) -> Result<(Q, Reader, Check<G>), E> {
+        let query = parse(&self.request);
+        let guard = G::of(self.request, &self.app);
+        match query {
+            Ok(query) => {
+                let (reader, check) = Check::of(guard).await?;
+                Ok((query, reader, check))
+            }
+            Err(invalid) => Err(first_error(&guard, invalid).await),
         }
-        (Err(refused), Err(invalid)) => return Err(preceding_error::<G, _>(Some(refused), invalid)),
-        (Err(refused), Ok(query)) => return Err(query.refused(refused)),
-    };
-    // The query's reads pass a gate, which limits them until the check has ended.
-    let (keeper, unchecked) = reader.unchecked(guard.is_known(&reader));
-    // Boxed, because the future is large and part of every handler's future.
-    let checked = Box::pin(async {
-        let checked = guard.check(&reader, Q::NEEDS_COLLEAGUES).await;
-        keeper.judge(checked.is_ok());
-        checked
-    });
-    let (scope, found) = tokio::join!(checked, query.prefetch(&unchecked));
-    // An error of the check precedes one of the reads, which the closed gate may have caused.
-    let scope = scope.map_err(|refused| query.refused(refused))?;
-    G::permit(&scope)?;
-    let found = found.map_err(RequestError::from)?;
-    Ok(CheckedRequest { scope, query, found })
+    }
+
+    /// The reader for the first reads and the check, for a request without a query.
+    ///
+    /// # Errors
+    /// The error of `i`.
+    pub async fn without_query(self) -> Result<(Reader, Check<G>), RequestError> {
+        Check::of(G::of(self.request, &self.app)).await
+    }
+}
+
+/// The check of a caller, before it runs.
+#[derive(Debug)]
+pub struct Check<G> {
+    guard: G,
+    reader: Reader,
+    keeper: GateKeeper,
+}
+
+impl<G: Guard> Check<G> {
+    /// A check, and the reader for reads beside it. They pass a gate, which limits them until the check has ended.
+    async fn of(guard: G) -> Result<(Reader, Self), RequestError> {
+        let reader = guard.reader().await?;
+        let (keeper, unchecked) = reader.unchecked(guard.is_known(&reader));
+        let check = Self {
+            guard,
+            reader,
+            keeper,
+        };
+        Ok((unchecked, check))
+    }
+
+    /// Checks the caller while `reads` run. Returns its scope and their result.
+    ///
+    /// # Errors
+    /// The first of: credentials, rate limit, permission, and a failed read, which the closed gate may have caused.
+    pub async fn beside<T>(
+        self,
+        reads: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<(G::Scope, T), RequestError> {
+        // Boxed, because the future is large and part of every handler's future.
+        let checked = Box::pin(async {
+            let checked = self.guard.check(&self.reader).await;
+            self.keeper.judge(checked.is_ok());
+            checked
+        });
+        let (scope, found) = tokio::join!(checked, reads);
+        let scope = scope?;
+        G::permit(&scope)?;
+        Ok((scope, found?))
+    }
 }
 
 /// The error of the caller if there is one that precedes the query, else that of the query.
-fn preceding_error<G: Guard, E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E {
+async fn first_error<G: Guard, E: From<RequestError>>(guard: &G, invalid: E) -> E {
+    let refused = match guard.reader().await {
+        Ok(reader) => guard.check(&reader).await.err(),
+        Err(refused) => Some(refused),
+    };
     match refused {
         Some(refused) if G::precedes_query(&refused) => refused.into(),
         _ => invalid,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{CheckedRequest, Guard, instance, rate_limit};
+use super::{Check, Guard, Unchecked, first_error, instance, rate_limit};
 use crate::calendar::{Calendar, LinkName};
 use crate::directory::DirectoryHead;
 use crate::environment::Environment;
@@ -19,7 +19,7 @@ use crate::telemetry::request;
 use crate::time::Timestamp;
 
 /// A request without credentials to endpoint `E`.
-pub type Public<E, Q> = CheckedRequest<Anonymous<E>, Q>;
+pub type Public<E> = Unchecked<Anonymous<E>>;
 
 /// An endpoint without credentials.
 pub trait PublicEndpoint: Send + Sync {
@@ -50,6 +50,44 @@ pub struct PublicLink {
     pub name: LinkName,
     /// Whether the request has a proof or an idempotency key, so that it is answered for an inactive calendar too.
     pub may_be_inactive: bool,
+}
+
+/// A query with a public link.
+pub trait LinkQuery: Sized {
+    /// Error of an invalid request.
+    type Error: From<RequestError>;
+
+    /// Parses the query.
+    ///
+    /// # Errors
+    /// [`LinkQuery::Error`] if the request is invalid.
+    fn parse(request: &RawRequest) -> Result<Self, Self::Error>;
+
+    /// The link.
+    fn link(&self) -> PublicLink;
+
+    /// The error of a request that the check refused.
+    fn refused(&self, error: RequestError) -> Self::Error;
+}
+
+impl<E: PublicEndpoint> Public<E> {
+    /// As [`Unchecked::parse`], for a query with a link, which the check looks up.
+    ///
+    /// # Errors
+    /// As [`Unchecked::parse`].
+    pub async fn parse_link<Q: LinkQuery>(self) -> Result<(Q, Reader, Check<Anonymous<E>>), Q::Error> {
+        let query = Q::parse(&self.request);
+        let mut guard = Anonymous::of(self.request, &self.app);
+        match query {
+            Ok(query) => {
+                guard.link = Some(query.link());
+                let check = Check::of(guard).await;
+                let (reader, check) = check.map_err(|refused| query.refused(refused))?;
+                Ok((query, reader, check))
+            }
+            Err(invalid) => Err(first_error(&guard, invalid).await),
+        }
+    }
 }
 
 /// A public request before any look-up.
@@ -107,10 +145,6 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
         }
     }
 
-    fn with_link(self, link: Option<PublicLink>) -> Self {
-        Self { link, ..self }
-    }
-
     async fn reader(&self) -> Result<Reader, RequestError> {
         Ok(self.app.store().reader(instance(&self.params)?))
     }
@@ -124,7 +158,7 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
 
     /// Accepts a request to an existing instance and, unless it may be inactive, to the link of a published calendar,
     /// within the rate limit (C-9).
-    async fn check(&self, reader: &Reader, _: bool) -> Result<PublicScope, RequestError> {
+    async fn check(&self, reader: &Reader) -> Result<PublicScope, RequestError> {
         // An invalid query is reported for an unknown instance too, so nothing is read.
         let link = self.link.as_ref().ok_or(RequestError::Unauthorized)?;
         let (directory, calendar) = self.target(reader, &link.name).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{CheckedRequest, Guard, instance, rate_limit};
+use super::{Guard, Unchecked, instance, rate_limit};
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::store::{Reader, Writer};
 use crate::telemetry::request::{self, Refusal};
@@ -14,7 +14,7 @@ use crate::text::hex;
 const ADVICE: &str = "secret: belongs in the header x-voip-signature or the query parameter secret, once";
 
 /// A request to the webhook, signed with the instance's secret if it has one.
-pub type Signed<Q> = CheckedRequest<WebhookGuard, Q>;
+pub type Signed = Unchecked<WebhookGuard>;
 
 /// An unchecked call of the webhook.
 pub struct WebhookGuard {
@@ -75,7 +75,7 @@ impl Guard for WebhookGuard {
 
     /// Accepts the call if the instance has no secret or this one, within its rate limit (C-9). A wrong secret is not
     /// counted; it costs one read of the directory.
-    async fn check(&self, reader: &Reader, _: bool) -> Result<WebhookScope, RequestError> {
+    async fn check(&self, reader: &Reader) -> Result<WebhookScope, RequestError> {
         let [signed, open] = self.callers(reader);
         let secret = self.secret.as_deref();
         let directory = super::open_directory(reader).await?;

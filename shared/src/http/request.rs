@@ -6,7 +6,8 @@ use http::HeaderMap;
 
 use super::multipart::FilesIgnored;
 use super::source::source_address;
-use super::{App, BadIdempotencyKey, InvalidField, Params, idempotency_key};
+use super::{App, BadIdempotencyKey, InvalidField, Params, RequestError, idempotency_key};
+use crate::store::ListRequest;
 use crate::time::Timestamp;
 
 /// An unparsed request.
@@ -71,6 +72,14 @@ impl RawRequest {
     ) -> Result<I, InvalidField> {
         let id = self.path.as_deref().and_then(parse);
         id.ok_or(InvalidField::new(name, InvalidField::MUST_BE_ID))
+    }
+
+    /// All records of a list, or a page of them (C-62, C-95).
+    ///
+    /// # Errors
+    /// [`RequestError::Field`] if `page` or `limit` is invalid or repeated.
+    pub fn records(&self) -> Result<ListRequest, RequestError> {
+        Ok(self.params.records()?)
     }
 
     /// The header `Idempotency-Key`, if present.
