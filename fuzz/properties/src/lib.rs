@@ -12,6 +12,7 @@
 mod board;
 mod calendar;
 mod conditions;
+pub mod corpus;
 mod credentials;
 mod dates;
 mod hook;
@@ -43,7 +44,7 @@ pub use webhook::webhook;
 /// Checks one input.
 pub type Property = fn(&[u8]);
 
-/// Every property, by the name of its target and its directory in the corpus.
+/// Every property, by the name of its target and its file in the corpus.
 pub const ALL: [(&str, Property); 14] = [
     ("board", board),
     ("calendar", calendar),

@@ -21,25 +21,24 @@ fn fuzz() -> PathBuf {
         .to_owned()
 }
 
-/// The inputs of a target with their paths.
-fn inputs(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let directory = fs::read_dir(fuzz().join("corpus").join(target)).expect(target);
-    let mut paths: Vec<_> = directory.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort_unstable();
-    let read = |path: PathBuf| {
-        let bytes = fs::read(&path).expect("an input");
-        (path, bytes)
-    };
-    paths.into_iter().map(read).collect()
+/// The inputs of a target.
+fn inputs(target: &str) -> Vec<Vec<u8>> {
+    let file = fuzz().join("corpus").join(format!("{target}.txt"));
+    let text = fs::read_to_string(file).expect(target);
+    properties::corpus::read(&text).expect("lines of inputs")
 }
 
 /// Reports the failing input.
-struct Tried(PathBuf);
+struct Tried<'a>(&'a str, &'a [u8]);
 
-impl Drop for Tried {
+impl Drop for Tried<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{} broke its property", self.0.display());
+            eprint!(
+                "{} broke its property: {}",
+                self.0,
+                properties::corpus::line(self.1)
+            );
         }
     }
 }
@@ -51,8 +50,8 @@ fn replay(target: &str) {
         .expect("a target");
     let inputs = inputs(target);
     assert!(inputs.len() > 2, "{target} has hardly any input");
-    for (path, bytes) in inputs {
-        let _tried = Tried(path);
+    for bytes in inputs {
+        let _tried = Tried(target, &bytes);
         holds(&bytes);
     }
 }
@@ -119,7 +118,19 @@ fn the_corpus_stays_small() {
     let bytes: usize = properties::ALL
         .iter()
         .flat_map(|(target, _)| inputs(target))
-        .map(|(_, bytes)| bytes.len())
+        .map(|bytes| bytes.len())
         .sum();
     assert!(bytes < MAX_BYTES, "{bytes}");
+}
+
+#[test]
+fn every_byte_is_packed() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    let line = properties::corpus::line(&bytes);
+    assert_eq!(properties::corpus::read(&line), Some(vec![bytes]));
+    assert_eq!(
+        properties::corpus::read("// text\n\"\"\n"),
+        Some(vec![Vec::new()])
+    );
+    assert_eq!(properties::corpus::read("text"), None);
 }
