@@ -2,7 +2,6 @@
 
 mod advice;
 mod answer;
-mod automation;
 mod backup;
 mod completions;
 mod convert;
@@ -14,6 +13,7 @@ mod instance;
 mod interrupt;
 mod lifecycle;
 mod log;
+mod queue;
 mod remove;
 mod serve;
 mod text;
@@ -103,9 +103,12 @@ enum Command {
     /// List users
     #[command(subcommand, after_help = user::AFTER_HELP)]
     User(user::UserCommand),
+    /// List background work that waits or was set aside, or do it now
+    #[command(after_help = queue::AFTER_HELP)]
+    Queue(queue::Queue),
     /// List and resend notifications of automations that could not be delivered
-    #[command(subcommand, after_help = automation::AFTER_HELP)]
-    Automation(automation::AutomationCommand),
+    #[command(subcommand, after_help = queue::DELIVERIES_AFTER_HELP)]
+    Automation(queue::AutomationCommand),
     /// Copy the database of `funil serve`, which may run
     #[command(after_help = backup::AFTER_HELP)]
     Backup(backup::Backup),
@@ -280,7 +283,8 @@ impl Funil {
             Command::Export(export) => data::export(export, global).await,
             Command::Remove(remove) => remove::run(remove, global).await,
             Command::User(command) => user::run(command, global).await,
-            Command::Automation(command) => automation::run(command, global).await,
+            Command::Queue(queue) => queue::run(queue, global).await,
+            Command::Automation(command) => queue::run(command.into(), global).await,
             Command::Backup(backup) => backup::run(&backup, global),
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Completions(completions) => completions::run(&completions),

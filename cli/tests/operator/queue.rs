@@ -1,4 +1,4 @@
-//! `funil automation deliveries` (C-102).
+//! `funil queue`, and `funil automation deliveries` (C-87, C-102).
 
 use serde_json::{Value, json};
 
@@ -7,6 +7,11 @@ use crate::import::bench;
 /// The sort key of a notification of a lead.
 fn sort(lead: u64, version: u64) -> String {
     format!("send#lead#{lead:015}#{version:015}#000000000000004#00")
+}
+
+/// The same after it was set aside.
+fn aside(lead: u64, version: u64) -> String {
+    format!("trigger#{}", sort(lead, version))
 }
 
 /// A notification that failed, with further numbers.
@@ -21,7 +26,7 @@ fn item(tries: u64, more: &[(&str, u64)]) -> Value {
 
 /// A notification of lead 7 as it is listed.
 fn pending(version: u64, tries: u64, next: &Value) -> Value {
-    json!({ "delivery": format!("acme-lead-7-{version}-4-0"), "automation": 4, "action": 0, "tries": tries,
+    json!({ "kind": "notification", "delivery": format!("acme-lead-7-{version}-4-0"), "automation": 4, "action": 0, "tries": tries,
         "since": "2026-11-22T12:00:00.000Z", "next": next, "reason": "the receiver answered 500" })
 }
 
@@ -54,8 +59,8 @@ fn undelivered_notifications_are_listed_and_sent_again() {
         &sort(8, 1),
         &item(1, &[("v", 3), ("due", due), ("claimed", 0)]),
     );
-    bench.put("acme#undelivered", &sort(7, 2), &item(10, &[]));
-    bench.put("acme#undelivered", &sort(8, 2), &item(10, &[]));
+    bench.put("acme#aside", &aside(7, 2), &item(10, &[]));
+    bench.put("acme#aside", &aside(8, 2), &item(10, &[]));
     let later = json!("2100-01-01T00:00:00.000Z");
     let [waiting, sending, aside] = [
         pending(3, 2, &later),
@@ -66,7 +71,7 @@ fn undelivered_notifications_are_listed_and_sent_again() {
     assert_eq!(
         (
             bench.partition("acme#trigger").len(),
-            bench.partition("acme#undelivered").len()
+            bench.partition("acme#aside").len()
         ),
         (2, 1)
     );
@@ -74,12 +79,12 @@ fn undelivered_notifications_are_listed_and_sent_again() {
     assert_eq!(
         shown.out.trim_end().lines().collect::<Vec<_>>(),
         [
-            "acme-lead-7-3-4-0  2   2026-11-22T12:00:00.000Z  2100-01-01T00:00:00.000Z  the receiver answered 500",
-            "acme-lead-7-4-4-0  3   2026-11-22T12:00:00.000Z  2100-01-01T00:00:00.000Z  the receiver answered 500",
-            "acme-lead-7-2-4-0  10  2026-11-22T12:00:00.000Z  set aside                 the receiver answered 500",
+            "notification  acme-lead-7-3-4-0  2   2026-11-22T12:00:00.000Z  2100-01-01T00:00:00.000Z  the receiver answered 500",
+            "notification  acme-lead-7-4-4-0  3   2026-11-22T12:00:00.000Z  2100-01-01T00:00:00.000Z  the receiver answered 500",
+            "notification  acme-lead-7-2-4-0  10  2026-11-22T12:00:00.000Z  set aside                 the receiver answered 500",
         ]
     );
-    let note = "3 notifications not delivered: 2 waiting, 1 set aside; send them now with --retry";
+    let note = "2 waiting, 1 set aside; do it now with --run";
     assert!(shown.err.contains(note), "{}", shown.err);
     assert_eq!(deliveries(" --retry --json").document(), json!([waiting, aside]));
     for (version, stored) in [(3, "6"), (2, "1")] {
@@ -99,7 +104,83 @@ fn undelivered_notifications_are_listed_and_sent_again() {
         bench.item("acme#trigger", &sort(7, 4)).expect("it is sent")["v"]["N"],
         "6"
     );
-    assert_eq!(bench.partition("acme#undelivered"), Vec::<Value>::new());
+    assert_eq!(bench.partition("acme#aside"), Vec::<Value>::new());
     let missing = bench.funil("automation deliveries --instance nobody");
     assert_eq!(missing.code, 1);
+}
+
+/// Work of every kind is listed with its reason, and `--run` does it, also what was set aside.
+#[test]
+fn work_of_every_kind_is_listed_and_done() {
+    let bench = bench();
+    bench
+        .import(
+            "{\"kind\":\"lead\",\"id\":7,\"firstname\":\"Ana\"}\n\
+             {\"kind\":\"report\",\"id\":2,\"name\":\"Leads\",\"type\":\"bar\",\"entity\":\"leads\",\"groupBy\":\"owner\",\"metric\":\"count\"}",
+        )
+        .done();
+    let marker = |more: &[(&str, &str)]| {
+        let mut item = json!({ "v": { "N": "3" }, "at": { "N": "1795262400" } });
+        for (name, value) in more {
+            item[*name] = match value.parse::<u64>() {
+                Ok(_) => json!({ "N": value }),
+                Err(_) => json!({ "S": value }),
+            };
+        }
+        item
+    };
+    let stuck = [("stuck", "3"), ("unreadable", "opportunity")];
+    let lead = |id: u64| format!("lead#{id:015}");
+    bench.put("acme#notice", &lead(7), &marker(&[]));
+    bench.put("acme#notice", &lead(8), &marker(&stuck));
+    bench.put("acme#notice", &lead(9), &marker(&[("deleted", "1")]));
+    bench.put(
+        "acme#notice",
+        &lead(10),
+        &marker(&[("written", "3"), ("since", "1")]),
+    );
+    let poisoned = json!({ "v": { "N": "1" }, "unreadable": { "S": "automation" } });
+    bench.put("acme#aside", "trigger#call#000000000000005", &poisoned);
+    let queue = |more: &str| bench.funil(&format!("queue --instance acme{more}")).done();
+    let shown = queue("");
+    let lines: Vec<_> = shown
+        .out
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let raised = "2026-11-21T12:00:00.000Z";
+    let expected = [
+        format!("copies lead 7 0 {raised} NOW"),
+        format!("copies lead 8 0 {raised} set aside the opportunity could not be read"),
+        format!("erasure lead 9 0 {raised} NOW"),
+        "trigger 5 0 - set aside the automation could not be read".to_owned(),
+        "report report 2 0 - NOW it has no result".to_owned(),
+    ];
+    assert_eq!(lines.len(), expected.len(), "{lines:?}");
+    for (line, expected) in lines.iter().zip(&expected) {
+        let (before, after) = expected.split_once("NOW").unwrap_or((expected, ""));
+        assert!(
+            line.starts_with(before.trim_end()) && line.ends_with(after),
+            "{line}: {expected}"
+        );
+    }
+    assert!(
+        shown.err.contains("3 waiting, 2 set aside; do it now with --run"),
+        "{}",
+        shown.err
+    );
+    let one = queue(" --kind erasure --json").document();
+    assert_eq!(
+        (&one[0]["kind"], &one[0]["lead"], one.as_array().map(Vec::len)),
+        (&json!("erasure"), &json!(9), Some(1))
+    );
+    let done = queue(" --run");
+    assert!(
+        done.err.contains("5 done, 0 sent within a minute"),
+        "{}",
+        done.err
+    );
+    assert_eq!(queue(" --json").document(), json!([]));
+    assert_eq!(bench.funil("queue --instance acme --kind lead").code, 2);
+    assert_eq!(bench.funil("queue --instance nobody").code, 1);
 }

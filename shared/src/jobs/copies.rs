@@ -33,10 +33,10 @@ use table::{KeyRange, Pages, key_of};
 
 use marker::{SINCE, STUCK, StaleMarker, WRITTEN, note_age};
 
-pub use marker::{is_readable, stuck, unstick};
+pub use marker::{is_readable, is_written, stuck, unstick};
 
 /// Seconds that a marker outlives the refresh: longer than any request.
-const GRACE: u32 = 60;
+pub const GRACE: u32 = 60;
 /// Maximum concurrent leads of all instances.
 const MAX_LEADS: usize = 64;
 /// Maximum concurrent leads of one instance.

@@ -8,7 +8,7 @@ use table::item::{self, Item};
 use table::{KeyRange, ReadTable, StoreError};
 
 /// The number of the format that this build reads and writes.
-const FORMAT: u32 = 9;
+const FORMAT: u32 = 10;
 
 /// The item `#format`.
 #[derive(Debug, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 //! delimiter: credentials, which contain their instance, the operator's list of instances, and the table's format.
 
 mod automation;
+mod base;
 mod board;
 mod calendar;
 mod directory;
@@ -24,6 +25,7 @@ pub use table::Key;
 pub use automation::{
     Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
 };
+pub use base::{Keys, class, number};
 pub use board::{
     BoardList, BoardTotalOf, DAY_MILLIS, Listed, after_places, before_places, before_rank, column_begins,
     place, placed, rank, rank_begins, rank_day, rank_span, ranked_day, restricted_rank, restricted_ranked,
@@ -119,43 +121,23 @@ pub fn instance(name: &InstanceName) -> Key {
     Key::new(instances(), name.as_str())
 }
 
-/// The suffix of quarantine partitions.
-const ASIDE: &str = "-aside";
+/// The name of the partition of work that was set aside.
+const ASIDE: &str = "aside";
 
-/// The quarantine key of an unreadable item: its sort key, in a partition next to its own.
-pub fn quarantine_key(key: &Key) -> Key {
-    Key::new(format!("{}{ASIDE}", key.pk), key.sk.as_str())
+/// The key of an item of background work after it was set aside: one partition has those of all kinds of work.
+pub fn aside_key(key: &Key) -> Key {
+    let (instance, kind) = key.pk.split_once('#').unwrap_or((&key.pk, ""));
+    Key::new(format!("{instance}#{ASIDE}"), format!("{kind}#{}", key.sk))
 }
 
-/// The original key of an item in quarantine.
-pub fn original_key(quarantined: &Key) -> Key {
-    let partition = quarantined.pk.strip_suffix(ASIDE).unwrap_or(&quarantined.pk);
-    Key::new(partition.to_owned(), quarantined.sk.as_str())
-}
-
-/// Builds the keys of one instance.
-#[derive(Debug, Clone, Copy)]
-pub struct Keys<'a> {
-    instance: &'a InstanceName,
-}
-
-impl<'a> Keys<'a> {
-    /// The keys of an instance.
-    pub fn of(instance: &'a InstanceName) -> Self {
-        Self { instance }
-    }
+/// The key that an item had before it was set aside. `None` if no such key is ever written.
+pub fn original_key(aside: &Key) -> Option<Key> {
+    let instance = aside.pk.strip_suffix(ASIDE)?;
+    let (kind, sort) = aside.sk.split_once('#')?;
+    Some(Key::new(format!("{instance}{kind}"), sort))
 }
 
 impl Keys<'_> {
-    fn pk(self, rest: &str) -> String {
-        format!("{}#{rest}", self.instance)
-    }
-
-    /// The prefix of the partition key of every item of the instance.
-    pub fn prefix(self) -> String {
-        self.pk("")
-    }
-
     /// Returns the record from which an item of the instance is derived. The first part of the partition key after the
     /// instance determines the kind of the item; the sort key contains the id.
     pub fn origin(self, key: &Key) -> Origin {
@@ -247,9 +229,9 @@ impl Keys<'_> {
         Key::new(self.profiles(), digits)
     }
 
-    /// The quarantine partitions.
-    pub fn quarantine(self) -> [String; 3] {
-        [self.outbox(), self.stale_markers(), self.tombstones()].map(|partition| partition + ASIDE)
+    /// Background work that was set aside, by the partition that it was in.
+    pub fn set_aside(self) -> String {
+        self.pk(ASIDE)
     }
 
     /// The outcome of a request with an `Idempotency-Key`, by a digest of its scope and key.
@@ -283,11 +265,6 @@ pub fn entry(list: String, id: LeadId) -> Key {
     Key::new(list, id.padded())
 }
 
-/// A number as a sort key. It is padded, so that keys sort by number.
-pub fn number(number: u64) -> String {
-    format!("{number:015}")
-}
-
 /// Divides the items of a partition with a number above `after` into `parts` ranges of equally many numbers. `last` is
 /// the greatest number expected. Items may be added concurrently, so the last range has no end.
 pub fn split(partition: &str, after: u64, last: u64, parts: u64) -> Vec<KeyRange> {
@@ -300,11 +277,6 @@ pub fn split(partition: &str, after: u64, last: u64, parts: u64) -> Vec<KeyRange
     });
     // Bounds above the greatest id are equal, and such ranges empty.
     ranges.filter(|range| range.after != range.through).collect()
-}
-
-/// The name of a class of records that are counted together. Each part narrows the class of the previous parts.
-pub fn class<const N: usize>(parts: [&str; N]) -> String {
-    parts.join("#")
 }
 
 /// The parts of a class's name.

@@ -1,16 +1,16 @@
 //! Quarantine for items that background work cannot read, so that each fails once and blocks nothing (C-87).
 //!
-//! The item moves from its partition to `<partition>-aside` with the same sort key, and with the kind of the
-//! unreadable item, which may be another one: an automation, call or lead that it needs. The same happens if the work
-//! would write an item that DynamoDB rejects as too large. `funil doctor` reports it, and `--repair` moves it back to
-//! be retried.
+//! The item moves from its partition to that of [work set aside](key::aside_key), with the kind of the unreadable item,
+//! which may be another one: an automation, call or lead that it needs. The same happens if the work would write an item
+//! that DynamoDB rejects as too large. `funil queue` lists it and `funil doctor` reports it; `--run` and `--repair` move
+//! it back to be retried.
 //!
 //! A stale marker that names its lead never moves, because readers depend on it. An unreadable marker is renewed. A
 //! marker of copies that cannot be refreshed keeps the version at which this was found (see `jobs::copies`).
 
 use super::key::{self, Key};
 use super::{Reader, Writer};
-use table::item::{Item, s};
+use table::item::{self, Item, s};
 use table::key_of;
 use table::{Condition, OVERSIZE, StoreError, Transaction};
 
@@ -38,7 +38,7 @@ impl Writer {
         transaction.delete(key.clone(), as_read(&item));
         let mut moved = without_key(item);
         moved.insert(UNREADABLE.to_owned(), s(unreadable));
-        transaction.put(key::quarantine_key(key), moved, Condition::Always);
+        transaction.put(key::aside_key(key), moved, Condition::Always);
         // A failed condition means that another process completed or moved the item.
         self.table.try_commit(transaction).await?;
         Ok(T::default())
@@ -92,17 +92,25 @@ impl Unreadable {
     }
 }
 
-/// The kind that could not be read when the item moved to quarantine, and the writes that move the item back. They
-/// require that the item is still in quarantine as it was read, and that its original key is free.
-pub fn back(quarantined: Item) -> Result<(String, Transaction), StoreError> {
+/// The kind that could not be read when an item moved to quarantine. `None` if it was set aside for another reason.
+#[must_use]
+pub fn unreadable(aside: &Item) -> Option<&str> {
+    let kind = aside.get(UNREADABLE)?;
+    Some(kind.as_s().map_or("item", String::as_str))
+}
+
+/// The writes that move an item back. They require that the item is still in quarantine as it was read, and that its
+/// original key is free.
+pub fn back(quarantined: Item) -> Result<Transaction, StoreError> {
     let key = key_of(&quarantined)?;
+    let original =
+        key::original_key(&key).ok_or_else(|| item::corrupt("item set aside", "its key names no item"))?;
     let mut transaction = Transaction::default();
-    transaction.delete(key.clone(), as_read(&quarantined));
+    transaction.delete(key, as_read(&quarantined));
     let mut moved = without_key(quarantined);
-    let unreadable = moved.remove(UNREADABLE);
-    let unreadable = unreadable.and_then(|kind| kind.as_s().ok().cloned());
-    transaction.put(key::original_key(&key), moved, Condition::Absent);
-    Ok((unreadable.unwrap_or_else(|| "item".to_owned()), transaction))
+    moved.remove(UNREADABLE);
+    transaction.put(original, moved, Condition::Absent);
+    Ok(transaction)
 }
 
 /// Why work is in quarantine or stuck, by the recorded kind.

@@ -1,5 +1,5 @@
 //! Notifications that are not delivered yet: they wait in the outbox for their next attempt or, after the last one, are
-//! set aside (C-102). Those leave the outbox and are kept for 30 days, or until the operator puts them back. Like outbox
+//! [set aside](key::aside_key) (C-102). Those are kept for 30 days, or until the operator puts them back. Like outbox
 //! entries, both contain ids and no personal data.
 
 use super::Reader;
@@ -9,7 +9,7 @@ use crate::ids::AutomationId;
 use crate::time::Timestamp;
 use crate::traceparent::{self, TRACE, Traceparent};
 use table::item::{self, Item, n, s};
-use table::{Condition, KeyRange, StoreError, Transaction, key_of};
+use table::{Condition, StoreError, Transaction, key_of};
 
 const KIND: &str = "undelivered notification";
 /// Time of the fact.
@@ -70,7 +70,7 @@ pub fn set_aside(
     item.insert("ttl".to_owned(), n(expiry));
     item.extend(traceparent::attribute(trace));
     transaction.delete(key.clone(), Condition::Version(version));
-    transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
+    transaction.put(key::aside_key(key), item, Condition::Always);
 }
 
 /// A time attribute of an item.
@@ -80,23 +80,11 @@ pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Timestamp, St
     time.ok_or_else(|| item::corrupt(kind, format_args!("{name} is no time")))
 }
 
-impl Reader {
-    /// The items of all notifications in the outbox, then of all that are set aside. One query of each per MB.
-    pub async fn undelivered(&self) -> Result<Vec<Item>, StoreError> {
-        let keys = self.keys();
-        let (mut waiting, aside) = tokio::try_join!(
-            self.table.query_all(key::outbox_notifications(keys)),
-            self.table.query_all(KeyRange::whole(keys.undelivered()))
-        )?;
-        waiting.extend(aside);
-        Ok(waiting)
-    }
-}
-
 impl Undelivered {
-    /// Decodes a notification.
+    /// Decodes a notification in the outbox or set aside.
     pub fn decode(item: &Item) -> Result<Self, StoreError> {
-        let named = key::notified(&key_of(item)?.sk);
+        let key = key_of(item)?;
+        let named = key::notified(&key::original_key(&key).unwrap_or(key).sk);
         let (cause, automation, action) =
             named.ok_or_else(|| item::corrupt(KIND, "its key names no action"))?;
         let reason = item.get(REASON).and_then(|reason| reason.as_s().ok());
@@ -123,7 +111,7 @@ fn next_try(item: &Item) -> Result<Timestamp, StoreError> {
 }
 
 /// The writes that make a notification due at `now`, in Unix seconds, with no tries yet; `None` if a process delivers it.
-pub fn again(reader: &Reader, stored: &Item, now: u64) -> Result<Option<Transaction>, StoreError> {
+pub fn again(stored: &Item, now: u64) -> Result<Option<Transaction>, StoreError> {
     let key = key_of(stored)?;
     let number = |name| item::number(KIND, stored, name);
     if number(CLAIMED)? > 0 && number(DUE)? > now {
@@ -133,11 +121,12 @@ pub fn again(reader: &Reader, stored: &Item, now: u64) -> Result<Option<Transact
     item.extend(item::part(stored, TRACE));
     item.insert(VERSION.to_owned(), n(number(VERSION)? + 1));
     let mut transaction = Transaction::default();
-    if stored.contains_key(VERSION) {
-        transaction.put(key, item, as_read(stored));
-    } else {
-        transaction.put(reader.keys().outbox_of(&key), item, Condition::Absent);
-        transaction.delete(key, as_read(stored));
+    match key::original_key(&key) {
+        None => transaction.put(key, item, as_read(stored)),
+        Some(outbox) => {
+            transaction.put(outbox, item, Condition::Absent);
+            transaction.delete(key, as_read(stored));
+        }
     }
     Ok(Some(transaction))
 }

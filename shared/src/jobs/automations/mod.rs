@@ -130,7 +130,7 @@ impl Store {
 
 impl Writer {
     /// Runs the triggers of the outbox page by page. Returns their number.
-    async fn run_outbox(&self) -> Result<u64, StoreError> {
+    pub(super) async fn run_outbox(&self) -> Result<u64, StoreError> {
         let until = self.reader().environment.now().plus_seconds(INSTANCE_SECONDS);
         let mut outcomes = JobOutcome::default();
         let mut pages = Pages::of(key::outbox_triggers(self.keys()));

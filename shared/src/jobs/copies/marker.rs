@@ -79,6 +79,12 @@ pub fn is_readable(item: &Item) -> bool {
     StaleMarker::read(item).is_ok()
 }
 
+/// Whether the copies of a marker's lead are written, so that it only outlives them.
+#[must_use]
+pub fn is_written(item: &Item) -> bool {
+    StaleMarker::read(item).is_ok_and(|marker| marker.version == marker.written)
+}
+
 /// The kind of item that was unreadable, if a marker is stuck.
 #[must_use]
 pub fn stuck(item: &Item) -> Option<&str> {

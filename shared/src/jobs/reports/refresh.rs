@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use crate::ids::ReportId;
 use crate::jobs::counters;
 use crate::jobs::instances::log_failure;
 use crate::jobs::reports::checkpoint::{ScanCheckpoint, ScannedReport};
@@ -141,6 +142,35 @@ impl Writer {
             }
         }
         last_error.map_or(Ok(all), Err)
+    }
+
+    /// Refreshes the due reports of an instance that is not suspended, for at most 3 minutes.
+    #[cfg(feature = "operator")]
+    pub(in crate::jobs) async fn refresh_due_reports(&self) -> Result<(), StoreError> {
+        let until = self.reader().environment.now().plus_seconds(RUN_SECONDS);
+        let directory = self.reader().directory().await?;
+        if !directory.is_some_and(|directory| directory.is_open()) {
+            return Ok(());
+        }
+        while self.reader().environment.now() < until && self.refresh_reports(until).await?.more {}
+        Ok(())
+    }
+
+    /// The due reports, each with the time of its stored result.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the table fails.
+    #[cfg(feature = "operator")]
+    pub async fn due_reports(&self) -> Result<Vec<(ReportId, Option<Timestamp>)>, StoreError> {
+        let Some(directory) = self.reader().directory().await? else {
+            return Ok(Vec::new());
+        };
+        let (zone, now) = (directory.settings.zone(), self.reader().environment.now());
+        let due = self.due(self.readable_reports().await?, zone, now).await?;
+        let due = due.into_iter();
+        Ok(due
+            .map(|due| (due.definition.id, due.head.map(|head| head.generated_at)))
+            .collect())
     }
 
     /// The reports' definitions. Unreadable definitions are logged and skipped.

@@ -85,21 +85,6 @@ impl Keys<'_> {
         self.pk("trigger")
     }
 
-    /// Failed notifications that are not retried. They keep their sort keys.
-    pub fn undelivered(self) -> String {
-        self.pk("undelivered")
-    }
-
-    /// The key of a failed notification outside the outbox.
-    pub fn undelivered_of(self, notification: &Key) -> Key {
-        Key::new(self.undelivered(), notification.sk.as_str())
-    }
-
-    /// The key of a failed notification in the outbox.
-    pub fn outbox_of(self, undelivered: &Key) -> Key {
-        Key::new(self.outbox(), undelivered.sk.as_str())
-    }
-
     /// The outbox entry that makes automations process a fact.
     pub fn trigger(self, cause: Cause) -> Key {
         Key::new(self.outbox(), cause.sort_key("call", "fact"))
@@ -227,10 +212,10 @@ mod tests {
         assert!(notification.sk.starts_with(&notifications(call)));
         assert_eq!(triggered(&notification.sk), None);
         assert_eq!(notified(&trigger.sk), None);
-        let aside = key::quarantine_key(&trigger);
-        assert_eq!(aside.to_string(), "acme#trigger-aside call#000000000000012");
-        assert_eq!(key::original_key(&aside), trigger);
-        assert!(keys.quarantine().contains(&aside.pk));
+        let aside = key::aside_key(&trigger);
+        assert_eq!(aside.to_string(), "acme#aside trigger#call#000000000000012");
+        assert_eq!(key::original_key(&aside), Some(trigger.clone()));
+        assert_eq!(keys.set_aside(), aside.pk);
         for (pk, sk) in [
             ("acme#trigger", notification.sk.as_str()),
             ("acme#call", &trigger.sk),

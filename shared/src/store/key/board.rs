@@ -1,10 +1,11 @@
 //! The keys of funnels and opportunities.
 
+use super::base::Keys;
 use super::lead::{first, keyed};
-use super::{Key, Keys};
 use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
 use crate::opportunity::Status;
 use crate::time::Timestamp;
+use table::Key;
 use table::item::Item;
 use table::unsharded;
 

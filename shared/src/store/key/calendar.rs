@@ -1,9 +1,10 @@
 //! The keys of calendars and meetings.
 
-use super::{Key, Keys};
+use super::base::Keys;
 use crate::calendar::LinkName;
 use crate::ids::{CalendarId, LeadId, MeetingId, UserId};
 use crate::time::{Day, Timestamp};
+use table::Key;
 
 /// The owner of an agenda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

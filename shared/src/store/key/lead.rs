@@ -1,8 +1,9 @@
 //! The keys of leads, their look-ups and lists, and their calls.
 
-use super::{Key, Keys, class, number};
+use super::base::{Keys, class, number};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
 use crate::words::KeySpan;
+use table::Key;
 use table::{KeyRange, unsharded};
 
 impl Keys<'_> {

@@ -11,7 +11,7 @@ use crate::item_sizes::fill;
 use super::{MARIA, automation, call, call_for, install, lead_of, nobody, outbox, receive, run};
 
 const OUTBOX: &str = "acme#trigger";
-const ASIDE: &str = "acme#trigger-aside";
+const ASIDE: &str = "acme#aside";
 const FIRST: &str = "call#000000000000001";
 const NOTICE: &str = "notify#000000000000001#000000000000001#00";
 
@@ -47,6 +47,11 @@ async fn told(world: &World, repair: bool) -> Vec<(String, String, bool)> {
         .collect()
 }
 
+/// The sort key of an outbox entry after it was set aside.
+fn aside_sort(sk: &str) -> String {
+    format!("trigger#{sk}")
+}
+
 #[tokio::test]
 async fn unreadable_triggers_are_quarantined() {
     let (world, table) = shop(&seven()).await;
@@ -58,10 +63,10 @@ async fn unreadable_triggers_are_quarantined() {
     run(&world).await;
     assert_eq!(points(&world).await, [0.into(), 7.into()]);
     assert_eq!(table.get(OUTBOX, FIRST), None);
-    let aside = table.get(ASIDE, FIRST).expect("it is aside");
+    let aside = table.get(ASIDE, &aside_sort(FIRST)).expect("it is aside");
     assert_eq!(
         aside,
-        json!({ "pk": { "S": ASIDE }, "sk": { "S": FIRST }, "v": { "S": "poison" }, "action": { "N": "0" },
+        json!({ "pk": { "S": ASIDE }, "sk": { "S": aside_sort(FIRST) }, "v": { "S": "poison" }, "action": { "N": "0" },
             "unreadable": { "S": "trigger" } })
     );
     // The next run finds nothing.
@@ -77,7 +82,7 @@ async fn actions_that_do_not_fit_are_quarantined() {
     run(&world).await;
     let (full, other) = (lead_of(&world, 1001).await, lead_of(&world, 1006).await);
     assert_eq!((full.user_access.len(), other.user_access.len()), (0, 5));
-    let aside = table.get(ASIDE, FIRST).expect("it is aside");
+    let aside = table.get(ASIDE, &aside_sort(FIRST)).expect("it is aside");
     assert_eq!(aside["unreadable"], json!({ "S": "oversize" }));
     assert_eq!(table.get(OUTBOX, FIRST), None);
     run(&world).await;
@@ -95,7 +100,7 @@ async fn unreadable_triggers_do_not_block_the_stream() {
     let failures = automations::run(&world.store, &nobody(), batch).await;
     assert_eq!(json!(failures), json!({ "batchItemFailures": [] }));
     assert_eq!(points(&world).await, [0.into(), 7.into()]);
-    assert!(table.get(ASIDE, FIRST).is_some());
+    assert!(table.get(ASIDE, &aside_sort(FIRST)).is_some());
 }
 
 #[tokio::test]
@@ -115,7 +120,7 @@ async fn unreadable_notifications_are_quarantined() {
         .await
         .expect("it does not fail");
     assert_eq!(table.get(OUTBOX, NOTICE), None);
-    let aside = table.get(ASIDE, NOTICE).expect("it is aside");
+    let aside = table.get(ASIDE, &aside_sort(NOTICE)).expect("it is aside");
     assert_eq!(aside["unreadable"], json!({ "S": "notification" }));
 }
 
@@ -135,7 +140,7 @@ async fn the_doctor_restores_quarantined_entries() {
     let reason = "was set aside, because the automation could not be read";
     let both = |repaired| {
         ["1", "2"].map(|call| {
-            let item = format!("{ASIDE} call#00000000000000{call}");
+            let item = format!("{ASIDE} trigger#call#00000000000000{call}");
             (item, reason.to_owned(), repaired)
         })
     };

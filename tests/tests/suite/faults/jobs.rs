@@ -204,7 +204,7 @@ async fn unreadable_markers_remain_effective() {
     }
     shops.copy().await;
     assert_eq!(shops.table.get("acme#notice", "x"), None);
-    assert!(shops.table.get("acme#notice-aside", "x").is_some());
+    assert!(shops.table.get("acme#aside", "notice#x").is_some());
     assert!(shops.is_copied(ACME, 11));
 }
 
@@ -297,7 +297,7 @@ async fn automations_survive_undecodable_items() {
                 pk.split('#').nth(1).unwrap_or_default()
             );
             assert!(
-                told(&found, &format!("acme#trigger-aside {first}"), &reason, false),
+                told(&found, &format!("acme#aside trigger#{first}"), &reason, false),
                 "{found:?}"
             );
         }

@@ -82,7 +82,7 @@ async fn the_first_instance_writes_the_format() {
         .as_object_mut()
         .expect("an item")
         .retain(|name, _| name != "pk" && name != "sk");
-    assert_eq!(format, json!({ "format": { "N": "9" } }));
+    assert_eq!(format, json!({ "format": { "N": "10" } }));
     world.store.check_format().await.expect("it is accepted");
 }
 
@@ -107,7 +107,7 @@ async fn tables_of_other_formats_are_refused() {
             format!("has format {format}")
         });
         let expected = format!(
-            "the table {has}, and this build reads format 9 only; export its instances with the build that wrote it, \
+            "the table {has}, and this build reads format 10 only; export its instances with the build that wrote it, \
              and import them into a new table with this build"
         );
         let checked = world.elsewhere().store.check_format().await;

@@ -119,7 +119,7 @@ proptest! {
         let trigger = keys.trigger(call);
         prop_assert_eq!(triggered(&trigger.sk), Some(call));
         prop_assert_eq!(streamed(&trigger.pk, &trigger.sk), Some((acme.clone(), call)));
-        prop_assert_eq!(original_key(&quarantine_key(&trigger)), trigger);
+        prop_assert_eq!(original_key(&aside_key(&trigger)), Some(trigger));
         let automation = AutomationId::new(other).unwrap();
         let notification = keys.notification(call, automation, action);
         prop_assert_eq!(notified(&notification.sk), Some((call, automation, action)));
