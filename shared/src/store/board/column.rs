@@ -4,16 +4,18 @@
 //! the cursor, so the page can be read in parallel with it. A page requested without the previous one is an offset. The
 //! daily counts locate it if skipping would cost more.
 
+use super::asked::Asked;
 use super::days::RangeDays;
 use super::hit::HitSum;
 use super::lists::VisibleLists;
 use super::locate::Offset;
 use super::plan::{ListPart, QueryPlan};
 use super::rank::DayStart;
+use super::request::BoardRequest;
 use super::search::ScanSize;
+use super::start::{PrefetchedBoard, PrefetchedColumn, PrefetchedEntries};
 use super::totals::Totals;
 use super::walk::{BoardScan, Bounds, Entry};
-use super::{Asked, BoardRequest, PrefetchedBoard};
 use crate::ids::ColumnId;
 use crate::opportunity::TimeRange;
 use crate::store::budget::ReadBudget;
@@ -24,25 +26,10 @@ use crate::store::opportunities::fresh::Fresh;
 use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer};
-use table::{KeyRange, Page, StoreError};
+use table::{KeyRange, StoreError};
 
 /// The offset from which skipping entries costs more than reading the daily counts.
 const MIN_FAR_OFFSET: u64 = 500;
-
-/// Prefetched reads of a column.
-#[derive(Debug)]
-pub struct PrefetchedColumn {
-    /// Start of the page, from the stored cursor.
-    cursor: Option<PageCursor>,
-    list: Option<PrefetchedEntries>,
-}
-
-/// A page of the column's list, from the likely start of the requested page.
-#[derive(Debug)]
-struct PrefetchedEntries {
-    range: KeyRange,
-    page: Page,
-}
 
 impl Reader {
     /// Prefetches the stored cursor of the page. In parallel, reads the first page of the list from the cached cursor,
@@ -155,7 +142,7 @@ impl Writer {
             .counts_for(asked, column, start.totals, is_far.then_some(skipped));
         let ((totals, offset), fresh) =
             tokio::try_join!(ReadBudget::in_time(counts), self.fresh(asked, &markers))?;
-        if is_far && skipped >= asked.most(column, &totals) {
+        if is_far && skipped >= totals.most(asked, column) {
             return Ok(Vec::new());
         }
         // Reading starts at the cursor and skips that many opportunities.
@@ -168,7 +155,7 @@ impl Writer {
         };
         let bounds = Bounds::new(&cursor, &asked.filter.created);
         let size = ScanSize {
-            entries: asked.most(column, &totals),
+            entries: totals.most(asked, column),
             needed: Some(skip.saturating_add(request.limit.into())),
         };
         let found = self.page_of_hits(asked, &fresh, size, (&bounds, skip));

@@ -41,7 +41,7 @@ impl Reader {
         let queries = (plan.read_whole().len() * days.parts.len()) as u64;
         // The cost of the days and of their parts, as a number of entries.
         let cost = days.number(self.environment.now()) + queries * ENTRIES_PER_QUERY;
-        (asked.most(column, totals) > cost.max(FEW_ENTRIES)).then_some(days)
+        (totals.most(asked, column) > cost.max(FEW_ENTRIES)).then_some(days)
     }
 
     /// Number and value of the requested opportunities of a column that were created on these days and parts of days.

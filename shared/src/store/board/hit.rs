@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::Asked;
+use super::asked::Asked;
 use super::walk::Entry;
 use crate::ids::LeadId;
 use crate::opportunity::Opportunity;

@@ -7,13 +7,15 @@
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use super::asked::Asked;
 use super::days::RangeDays;
 use super::hit::{HitSum, admitted};
 use super::plan::QueryPlan;
+use super::request::ColumnSnapshots;
 use super::search::ScanSize;
+use super::start::PrefetchedBoard;
 use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
 use super::walk::{BoardScan, Bounds, Entry};
-use super::{Asked, ColumnSnapshots, PrefetchedBoard};
 use crate::funnel::{Column, Funnel};
 use crate::store::Writer;
 use crate::store::budget::ReadBudget;
@@ -46,7 +48,7 @@ impl Writer {
         };
         let (totals, fresh) = tokio::try_join!(totals, self.fresh(asked, &start.markers))?;
         let size = ScanSize {
-            entries: columns.iter().map(|column| asked.most(column.id, &totals)).sum(),
+            entries: columns.iter().map(|column| totals.most(asked, column.id)).sum(),
             needed: None,
         };
         let read = async {

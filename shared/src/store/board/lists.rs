@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::BoardRequest;
+use super::request::BoardRequest;
 use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
 use crate::store::key::{self, BoardList};

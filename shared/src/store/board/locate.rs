@@ -5,7 +5,7 @@
 //! half is counted from the oldest day. This rests on two reads, so the totals must have the same version after the
 //! second one.
 
-use super::Asked;
+use super::asked::Asked;
 use super::days::RangeDays;
 use super::rank::{ColumnEnd, DailyCounts, DayStart};
 use super::totals::Totals;
@@ -59,7 +59,7 @@ impl Reader {
         let mut first_page = Some(newest_page);
         let mut attempts = if asked.can_count_back() { ATTEMPTS } else { 0 };
         loop {
-            let count = asked.most(column, &totals);
+            let count = totals.most(asked, column);
             if offset >= count {
                 return Ok((totals, Offset::Beyond));
             }

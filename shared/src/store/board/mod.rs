@@ -8,6 +8,7 @@
 //!
 //! Reads begin in parallel with authentication, with a [hint](super::prefetch_cache) of the caller's permissions.
 
+mod asked;
 mod column;
 mod column_totals;
 mod day_sums;
@@ -18,79 +19,26 @@ mod lists;
 mod locate;
 mod plan;
 mod rank;
+mod request;
 mod search;
+mod start;
 mod totals;
 mod walk;
 
-use std::collections::BTreeSet;
-
-use super::budget::ReadBudget;
-use super::leads::stale_markers::StaleMarkers;
-use super::opportunities::{BoardClass, OpportunitySnapshot};
-use super::page_cursor::CursorKey;
+use super::opportunities::OpportunitySnapshot;
 use super::prefetch_cache::PrefetchHint;
-use super::{CallerId, Reader, Writer};
-use crate::funnel::{Column, Funnel};
-use crate::ids::{ColumnId, FunnelId, UserId};
-use crate::lead::Lead;
-use crate::opportunity::{Filter, Opportunity, SearchBy, Status};
+use super::{Reader, Writer};
+use crate::opportunity::Filter;
 use crate::viewer::Viewer;
 use table::StoreError;
 
 pub use column_totals::PrefetchedTotals;
+pub use request::{BoardRequest, ColumnSnapshots};
+pub use start::PrefetchedBoard;
 
-use column::PrefetchedColumn;
+use asked::Asked;
 use kanban::empty_columns;
 use lists::VisibleLists;
-use totals::{Totals, TotalsSeen};
-
-/// The requested opportunities, as far as lists and totals distinguish them.
-#[derive(Debug, Clone)]
-pub struct BoardRequest {
-    /// The funnel.
-    pub funnel: FunnelId,
-    /// One column of the funnel, or all.
-    pub column: Option<ColumnId>,
-    /// Responsible users; `None` for all.
-    pub users: Option<BTreeSet<UserId>>,
-    /// Statuses; empty for all.
-    pub statuses: BTreeSet<Status>,
-    /// Whether archived opportunities are requested; otherwise the others.
-    pub archived: bool,
-    /// Whether there are further filters: dates, conditions or a search.
-    pub filtered: bool,
-    /// Whether there is a search.
-    pub searched: bool,
-    /// The page, in the instance's page base. Ignored for the board.
-    pub page: u64,
-    /// Opportunities on a page, or in each column of the board.
-    pub limit: u16,
-    /// Text of the request without its page. Pages with the same text are consecutive pages of one list.
-    pub query: String,
-}
-
-/// Reads that run in parallel with authentication.
-#[derive(Debug)]
-pub struct PrefetchedBoard {
-    funnel: Option<Funnel>,
-    markers: StaleMarkers,
-    /// The totals that a caller with the hint needs.
-    totals: Option<Totals>,
-    column: Option<PrefetchedColumn>,
-}
-
-/// A column of the board.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnSnapshots {
-    /// The column.
-    pub column: Column,
-    /// Number of opportunities that match and that the viewer sees.
-    pub count: u64,
-    /// Sum of their values, in cents.
-    pub cents: i128,
-    /// The newest of them.
-    pub cards: Vec<OpportunitySnapshot>,
-}
 
 /// The result of a request.
 #[derive(Debug)]
@@ -110,27 +58,6 @@ impl<T> Found<T> {
     fn of(found: Vec<T>, asked: &Asked<'_>) -> Self {
         let is_partial = asked.budget.is_partial();
         Self { found, is_partial }
-    }
-}
-
-impl PrefetchedBoard {
-    /// The funnel, if there is one.
-    #[must_use]
-    pub fn funnel(&self) -> Option<&Funnel> {
-        self.funnel.as_ref()
-    }
-}
-
-impl BoardRequest {
-    /// Whether an opportunity is in the requested funnel, and column if one is requested, and archived as requested.
-    fn covers(&self, one: &Opportunity) -> bool {
-        let is_in_column = self.column.is_none_or(|column| column == one.crm_column);
-        is_in_column && one.crm_id == self.funnel && one.archived == self.archived
-    }
-
-    /// The key of the cursors of the request's pages.
-    fn cursor_key(&self, caller: &CallerId) -> CursorKey {
-        CursorKey::new(caller, &format!("opportunities {}", self.query))
     }
 }
 
@@ -220,60 +147,5 @@ impl Writer {
             .hints
             .cache_caller(&self.reader.caller.credentials, access.clone());
         access
-    }
-}
-
-/// A request with its viewer, filter, visible lists and read budget.
-pub(crate) struct Asked<'a> {
-    viewer: &'a Viewer,
-    request: &'a BoardRequest,
-    filter: &'a Filter,
-    sight: VisibleLists,
-    budget: ReadBudget,
-}
-
-impl<'a> Asked<'a> {
-    fn new(
-        (viewer, request, filter): (&'a Viewer, &'a BoardRequest, &'a Filter),
-        sight: VisibleLists,
-    ) -> Self {
-        let budget = if request.searched {
-            ReadBudget::of_search(viewer)
-        } else {
-            ReadBudget::of(viewer)
-        };
-        Self {
-            viewer,
-            request,
-            filter,
-            sight,
-            budget,
-        }
-    }
-
-    /// Whether the opportunities of a class are requested and visible, as far as the class determines it.
-    fn takes(&self, class: &BoardClass) -> bool {
-        self.sight.covers(class.user, class.status)
-            && self
-                .viewer
-                .sees_opportunity(class.user, class.status, &class.restriction)
-    }
-
-    /// Maximum number of visible opportunities of a column, before filters that need the records: those that are surely
-    /// visible, and the restricted ones.
-    fn most(&self, column: ColumnId, totals: &Totals) -> u64 {
-        let TotalsSeen { sum, unclear } = totals.seen(self, column);
-        u64::try_from(sum.count + unclear).unwrap_or_default()
-    }
-
-    /// Whether an opportunity is requested, visible and passes the filter.
-    fn admits(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {
-        self.takes(&BoardClass::of(opportunity)) && self.filter.admits(opportunity, lead)
-    }
-
-    /// Whether the filter compares the copy of the lead.
-    fn compares_leads(&self) -> bool {
-        let search = self.filter.search.as_ref();
-        search.is_some_and(|search| search.by == SearchBy::Lead)
     }
 }

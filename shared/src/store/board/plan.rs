@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::BoardRequest;
 use super::lists::{MAX_MERGED, VisibleLists, list};
+use super::request::BoardRequest;
 use super::totals::Totals;
 use crate::ids::ColumnId;
 use crate::store::key::BoardList;

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::asked::Asked;
 use super::days::RangeDays;
+use super::request::BoardRequest;
 use super::totals::{RestrictedTotal, Sum, Totals};
-use super::{Asked, BoardRequest};
 use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
 use crate::store::Reader;

@@ -11,7 +11,7 @@ use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt as _};
 use tokio::try_join;
 
-use super::Asked;
+use super::asked::Asked;
 use super::hit::{HitSum, admitted};
 use super::walk::Bounds;
 use crate::ids::{ColumnId, LeadId, OpportunityId};

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
+use super::asked::Asked;
 use super::lists::VisibleLists;
-use super::{Asked, BoardRequest};
+use super::request::BoardRequest;
 use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
 use crate::store::Reader;
@@ -98,6 +99,13 @@ impl TotalsSeen {
 }
 
 impl Totals {
+    /// Maximum number of visible opportunities of a column, before filters that need the records: those that are surely
+    /// visible, and the restricted ones.
+    pub fn most(&self, asked: &Asked<'_>, column: ColumnId) -> u64 {
+        let TotalsSeen { sum, unclear } = self.seen(asked, column);
+        u64::try_from(sum.count + unclear).unwrap_or_default()
+    }
+
     fn read(items: Vec<Item>, read_for: Option<VisibleLists>) -> Result<Self, StoreError> {
         let mut totals = Self {
             read_for,

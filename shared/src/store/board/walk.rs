@@ -1,6 +1,6 @@
 //! Reads the lists of a column, merged by sort key, newest first.
 
-use super::Asked;
+use super::asked::Asked;
 use super::plan::{ListPart, QueryPlan};
 use crate::ids::LeadId;
 use crate::opportunity::TimeRange;

@@ -4,16 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
-use sha2::{Digest, Sha256};
 use tokio::try_join;
 
+use super::digest::digest;
 use super::record::LeadRecord;
 use crate::ids::LeadId;
 use crate::lead::{Lead, same_email};
 use crate::phone::{self, Phone};
 use crate::store::Reader;
 use crate::store::key::{self, Key, Keys};
-use crate::text::hex;
 use crate::time::Timestamp;
 use crate::words::address_word;
 use table::item::{self, Item, n, s};
@@ -42,17 +41,6 @@ pub struct Identity {
 
 /// The leads of claims, by the keys of the claims.
 pub type Claimants = BTreeMap<Key, LeadId>;
-
-/// The digest of an e-mail address that is not a word (C-92), independent of upper and lower case; `None` for other
-/// addresses.
-pub fn email_digest(email: &str) -> Option<String> {
-    let email = same_email(email).filter(|email| address_word(email).is_none());
-    email.map(|email| digest(&email))
-}
-
-fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text)[..16])
-}
 
 /// The claim of a number. Both forms of a number with a ninth digit have the same claim.
 pub fn phone_claim(keys: Keys<'_>, phone: &Phone) -> Key {

@@ -6,6 +6,7 @@ pub mod create;
 pub mod delete;
 pub mod deleted_leads;
 pub mod details;
+pub mod digest;
 pub mod form;
 pub mod identity;
 pub mod list;
@@ -15,7 +16,9 @@ pub mod stale_markers;
 pub mod timeline;
 pub mod totals;
 pub mod update;
+pub mod whole;
 
 pub use class::LeadClass;
-pub use details::{DIGEST, Details, WholeLead, digest, is_sound};
+pub use details::{DIGEST, Details, digest, is_sound};
 pub use record::*;
+pub use whole::WholeLead;

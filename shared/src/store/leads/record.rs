@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use table::AttributeValue;
 
 use super::class::LeadClass;
-use super::details::{CUSTOM, Details};
-use super::identity::email_digest;
+use super::details::{CUSTOM, Details, KIND};
+use super::digest::email_digest;
 use super::{blocks, stale_markers, totals};
 use crate::environment::Environment;
 use crate::ids::{LeadId, TagId};
@@ -26,7 +26,6 @@ use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
-pub(super) const KIND: &str = "lead";
 /// Maximum words of a lead with items of their own (C-20), not counting its address. A lead with more words is also in
 /// a list that every search reads.
 const MAX_WORDS: usize = 16;
@@ -57,6 +56,12 @@ pub struct LeadState {
 pub type LeadRecord = Stored<LeadState>;
 
 impl LeadState {
+    /// Whether it has its custom fields.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !matches!(self.details, Details::Unread(_))
+    }
+
     /// The fields that opportunities copy: all but the custom fields, and the company.
     #[must_use]
     pub fn copied(&self) -> (Lead, Option<Company>) {
@@ -126,6 +131,23 @@ impl Reader {
     pub async fn lead_record(&self, id: LeadId) -> Result<Option<LeadRecord>, StoreError> {
         let item = self.table.get(&self.keys().lead(id)).await?;
         item.map(Stored::decode).transpose()
+    }
+
+    /// Leads' records by id. One batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] if they cannot be read.
+    pub async fn lead_records(
+        &self,
+        ids: impl Iterator<Item = LeadId>,
+    ) -> Result<BTreeMap<LeadId, LeadRecord>, StoreError> {
+        let found = self.table.get_many(ids.map(|id| self.keys().lead(id))).await?;
+        let mut records = BTreeMap::new();
+        for item in found.into_values() {
+            let record = LeadRecord::decode(item)?;
+            records.insert(record.lead.id, record);
+        }
+        Ok(records)
     }
 }
 

@@ -11,9 +11,8 @@
 //! A lead to which no opportunity was ever linked contains a note of that, and a request that changes its fields sets no
 //! marker. Calls and bookings do not read the lead, so they always set one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::record::LeadRecord;
 use crate::environment::Environment;
 use crate::ids::LeadId;
 use crate::store::Reader;
@@ -118,23 +117,6 @@ impl Reader {
         let span = KeyRange::head(self.keys().stale_markers(), MAX_READ);
         let page = self.table.query_counters(span).await?;
         Ok(StaleMarkers::of(&page))
-    }
-
-    /// Leads' records by id. One batch of gets.
-    ///
-    /// # Errors
-    /// [`StoreError`] if they cannot be read.
-    pub async fn lead_records(
-        &self,
-        ids: impl Iterator<Item = LeadId>,
-    ) -> Result<BTreeMap<LeadId, LeadRecord>, StoreError> {
-        let found = self.table.get_many(ids.map(|id| self.keys().lead(id))).await?;
-        let mut records = BTreeMap::new();
-        for item in found.into_values() {
-            let record = LeadRecord::decode(item)?;
-            records.insert(record.lead.id, record);
-        }
-        Ok(records)
     }
 
     /// All markers, given the first ones. If the key of one cannot be read, every lead counts as marked. No call if the

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use super::details::WholeLead;
 use super::record::{LeadRecord, LeadState};
 use super::stale_markers;
+use super::whole::WholeLead;
 use crate::lead::Lead;
 use crate::store::Writer;
 use crate::store::companies::NamedCompany;

@@ -8,12 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use super::day_of;
 use crate::calendar::Busy;
 use crate::ids::CalendarId;
 use crate::store::Reader;
 use crate::store::key::{AgendaOf, Key, Keys};
-use crate::time::{Day, Timestamp};
+use crate::time::{Day, Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, PAGE, Pages, key_of};
@@ -50,6 +49,11 @@ fn parse_name(name: &str) -> Option<(CalendarId, Busy)> {
     let mut millis = || parts.next()?.parse().ok();
     let busy = Busy::of_millis(millis()?, millis()?);
     Some((CalendarId::parse(parts.next()?)?, busy)).filter(|_| parts.next().is_none())
+}
+
+/// The UTC day of a moment.
+pub fn day_of(time: Timestamp) -> Day {
+    Zone::UTC.day_of(time)
 }
 
 impl AgendaDay {

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{MeetingRecord, WITHOUT_FORM, day_of, month_and_day, read};
+use super::agenda::day_of;
+use super::{MeetingRecord, WITHOUT_FORM, month_and_day, read};
 use crate::calendar::LinkName;
 use crate::ids::{CalendarId, MeetingId};
 use crate::meeting::Meeting;

@@ -21,7 +21,8 @@ use super::key::{AgendaOf, Key, Keys};
 use crate::calendar::Busy;
 use crate::ids::MeetingId;
 use crate::meeting::Meeting;
-use crate::time::{Day, Timestamp, Zone};
+use crate::time::{Day, Timestamp};
+use agenda::day_of;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 
@@ -156,11 +157,6 @@ fn days(busy: Busy) -> impl Iterator<Item = Day> {
     let last = day(busy.end_millis() - 1);
     let first = day(busy.start_millis());
     std::iter::successors(first, |day| day.next()).take_while(move |day| Some(*day) <= last)
-}
-
-/// The UTC day of a moment.
-fn day_of(time: Timestamp) -> Day {
-    Zone::UTC.day_of(time)
 }
 
 /// The UTC month of a moment, as `YYYY-MM`, and its day of the month, as `DD`.

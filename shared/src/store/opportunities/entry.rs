@@ -9,7 +9,7 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{Map, Number, Value};
 
-use super::{KIND, OpportunitySnapshot};
+use super::snapshot::{KIND, OpportunitySnapshot};
 use crate::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, LeadId, OpportunityId, TagId, UserId};
 use crate::lead::{self, Channel, ChannelRestrictions, Lead};
 use crate::money::Cents;

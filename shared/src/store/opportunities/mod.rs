@@ -10,22 +10,20 @@ mod create;
 pub mod entry;
 pub mod fresh;
 mod of_lead;
+pub mod snapshot;
 mod update;
 
-use serde::ser::Error as _;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Reader;
 use super::derived::Derived;
 use super::entity::{Entity, Stored};
 use super::key::{self, BoardList, Key, Keys};
-use super::leads::{self, LeadRecord};
+use super::leads;
 use crate::ids::OpportunityId;
-use crate::instance::InstanceName;
 use crate::lead::Lead;
-use crate::opportunity::{Opportunity, OpportunityView};
+use crate::opportunity::Opportunity;
 use crate::people::Company;
 use crate::words::word_keys;
 use table::StoreError;
@@ -35,25 +33,16 @@ use table::item::{self, Item, n, s};
 pub use class::BoardClass;
 pub use create::{Created, PrefetchedCreation};
 pub use of_lead::{LeadOpportunities, PrefetchedLeadOpportunities};
+pub use snapshot::{OpportunitySnapshot, SnapshotList};
 pub use update::{PrefetchedUpdate, Updated};
 
-const KIND: &str = "opportunity";
+use snapshot::KIND;
+
 /// Maximum words of a title with items of their own. An opportunity with more words is also in a list that every search
 /// reads.
 const MAX_WORDS: usize = 16;
 /// Attribute of the record with the snapshot as JSON.
 const CARD: &str = "card";
-
-/// An opportunity with the copies of its lead and company that responses embed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpportunitySnapshot {
-    /// The opportunity.
-    pub opportunity: Opportunity,
-    /// Its lead, without custom fields; `None` if the lead was deleted.
-    pub lead: Option<Lead>,
-    /// The lead's company.
-    pub company: Option<Company>,
-}
 
 /// An opportunity as it is stored.
 pub type OpportunityRecord = Stored<OpportunitySnapshot>;
@@ -78,69 +67,7 @@ struct OpportunityText {
     opportunity: Opportunity,
 }
 
-/// Snapshots in the form of a response's list.
-#[derive(Debug)]
-pub struct SnapshotList<'a> {
-    cards: &'a [OpportunitySnapshot],
-    instance: &'a InstanceName,
-}
-
-impl<'a> SnapshotList<'a> {
-    /// The list of an instance's snapshots.
-    #[must_use]
-    pub fn of(cards: &'a [OpportunitySnapshot], instance: &'a InstanceName) -> Self {
-        Self { cards, instance }
-    }
-
-    /// The JSON text of the list. It is serialized in this crate, because this crate is optimised for speed and the
-    /// functions for size.
-    fn written(&self) -> serde_json::Result<Box<RawValue>> {
-        let shown: Vec<_> = self.cards.iter().map(|card| card.view(self.instance)).collect();
-        to_raw_value(&shown)
-    }
-}
-
-impl Serialize for SnapshotList<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.written().map_err(S::Error::custom)?.serialize(serializer)
-    }
-}
-
 impl OpportunitySnapshot {
-    /// An opportunity with the copies of a lead's record. Without a record, an opportunity without copies and link
-    /// (C-24).
-    #[must_use]
-    pub fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
-        let lead_id = lead.map(|record| record.lead.id);
-        let (lead, company) = lead.map(|record| record.copied()).unzip();
-        Self {
-            opportunity: Opportunity {
-                lead_id,
-                ..opportunity
-            },
-            lead,
-            company: company.flatten(),
-        }
-    }
-
-    /// Removes the lead's secret, for viewers who are not admins (C-21).
-    pub fn hide_secrets(&mut self) {
-        if let Some(lead) = &mut self.lead {
-            lead.hide_secrets();
-        }
-    }
-
-    /// Its form in responses.
-    #[must_use]
-    pub fn view<'a>(&'a self, instance: &'a InstanceName) -> OpportunityView<'a> {
-        OpportunityView::of(
-            &self.opportunity,
-            self.lead.as_ref(),
-            self.company.as_ref(),
-            instance,
-        )
-    }
-
     /// The JSON text of the snapshot, in the form of [`SnapshotText`].
     fn text(&self) -> String {
         let mut text = json!({ "o": self.opportunity.sparse() });

@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::*;
 use crate::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, LeadId, UserId};
+use crate::instance::InstanceName;
 use crate::money::Cents;
 use crate::opportunity::{ServicePermission, Status};
-use crate::store::leads::{Details, LeadState};
+use crate::store::leads::{Details, LeadRecord, LeadState};
 use crate::time::Timestamp;
 use serde_json::Map;
 

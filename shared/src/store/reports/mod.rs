@@ -6,8 +6,6 @@
 pub(crate) mod scan;
 pub(crate) mod stored;
 
-use std::collections::BTreeMap;
-
 use super::key::Months;
 use super::people::PrefetchedNames;
 use super::{Reader, Writer};
@@ -15,7 +13,7 @@ use crate::funnel::Funnel;
 use crate::ids::ReportId;
 use crate::report::{Aspect, Definition, Known, Plot, Question, Range};
 use crate::time::{Day, Timestamp, Zone};
-use stored::{Head, StoredResult};
+use stored::{Head, Parts, StoredResult};
 use table::KeyRange;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -46,9 +44,6 @@ pub struct PrefetchedReport {
     names: PrefetchedNames,
     funnels: Vec<Funnel>,
 }
-
-/// The parts of the stored result, by sort key.
-type Parts = BTreeMap<String, Item>;
 
 /// The outcome of a request for a report.
 #[derive(Debug)]

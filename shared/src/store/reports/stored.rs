@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::Parts;
 use crate::ids::ReportId;
 use crate::report::Cube;
 use crate::store::Reader;
@@ -28,6 +27,9 @@ use table::{Policy, Transaction};
 const KIND: &str = "report's result";
 /// The days of a part as JSON.
 const DAYS: &str = "days";
+
+/// The parts of the stored result, by sort key.
+pub type Parts = BTreeMap<String, Item>;
 
 /// The head of a result.
 #[derive(Debug, Clone, PartialEq)]

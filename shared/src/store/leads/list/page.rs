@@ -2,8 +2,8 @@
 
 use tokio::try_join;
 
+use super::request::{LeadPage, LeadRequest, Records};
 use super::scan::RequestedPage;
-use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
 use crate::store::leads::blocks::LocatorStep;

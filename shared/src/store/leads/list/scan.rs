@@ -1,6 +1,6 @@
 //! Scans of the lists of leads that a viewer sees.
 
-use super::LeadRequest;
+use super::request::LeadRequest;
 use crate::ids::LeadId;
 use crate::store::Reader;
 use crate::store::budget::ReadBudget;

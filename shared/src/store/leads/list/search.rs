@@ -4,7 +4,7 @@
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
-use super::{Entries, LeadPage, LeadRequest, LeadSearch, Records};
+use super::request::{Entries, LeadPage, LeadRequest, LeadSearch, Records};
 use crate::ids::LeadId;
 use crate::phone::Phone;
 use crate::store::budget::ReadBudget;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::try_join;
 
 use super::page::FAR;
-use super::{LeadPage, LeadRequest, LeadSearch, Records};
+use super::request::{LeadPage, LeadRequest, LeadSearch, Records};
 use crate::ids::LeadId;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
