@@ -187,6 +187,8 @@ pub struct Operator {
     writer: Writer,
     /// Notes of a lenient operator, whose pages omit unreadable records.
     unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
+    /// Whether an import lists what replaced records lose.
+    is_rehearsing: bool,
 }
 
 /// Unreadable records that pages omitted.
@@ -205,6 +207,7 @@ impl Operator {
         Self {
             writer: store.unscoped(instance),
             unreadable: None,
+            is_rehearsing: false,
         }
     }
 
@@ -215,6 +218,19 @@ impl Operator {
             unreadable: Some(Arc::default()),
             ..self.clone()
         }
+    }
+
+    /// The same operator, of which an import warns of what replaced records lose.
+    #[must_use]
+    pub fn rehearsing(&self) -> Self {
+        Self {
+            is_rehearsing: true,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn is_rehearsing(&self) -> bool {
+        self.is_rehearsing
     }
 
     /// The unreadable records that pages have omitted so far.

@@ -17,6 +17,9 @@ pub struct TakenIds {
     pub last: BTreeMap<&'static str, u64>,
     /// All users.
     pub users: Vec<User>,
+    /// Kind, name and id of each tag, loss reason, funnel and column. A column's name begins with that of its funnel and
+    /// `/`.
+    pub names: Vec<(&'static str, String, u64)>,
 }
 
 impl Operator {
@@ -32,13 +35,42 @@ impl Operator {
         let users = self.each::<Users>(&mut taken).await?;
         taken.users = users;
         self.each::<Companies>(&mut taken).await?;
-        self.each::<Tags>(&mut taken).await?;
-        self.each::<LossReasons>(&mut taken).await?;
+        let tags = self.each::<Tags>(&mut taken).await?;
+        let names = tags.into_iter().map(|tag| ("tag", tag.tag, tag.id.get()));
+        taken.names.extend(names);
+        let losses = self.each::<LossReasons>(&mut taken).await?;
+        let names = losses
+            .into_iter()
+            .map(|loss| ("lossReason", loss.name, loss.id.get()));
+        taken.names.extend(names);
         let funnels = self.each::<Funnels>(&mut taken).await?;
+        for funnel in &funnels {
+            taken.names.push(("funnel", funnel.name.clone(), funnel.id.get()));
+            let columns = funnel.columns.iter();
+            let name = |column: &str| format!("{}/{column}", funnel.name);
+            let columns = columns.map(|column| ("column", name(&column.name), column.id.get()));
+            taken.names.extend(columns);
+        }
         let columns = funnels.iter().flat_map(|funnel| &funnel.columns);
         let column = columns.map(|column| column.id.get()).max();
         taken.last.insert("column", column.unwrap_or_default());
         Ok(taken)
+    }
+
+    /// Reserves the next `count` ids of leads or opportunities, and returns the first one. Later records get
+    /// higher ids.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the table fails.
+    pub async fn reserve_ids(&self, kind: &str, count: u64) -> Result<u64, StoreError> {
+        let (counter, name) = match kind {
+            "lead" => (Counter::Lead, "lead"),
+            _ => (Counter::Opportunity, "opportunity"),
+        };
+        let key = self.keys().counter(counter);
+        let last = self.table().add(&key, &[name], count).await?;
+        let last = last.first().copied().unwrap_or_default();
+        Ok(last.saturating_sub(count) + 1)
     }
 
     async fn each<K: ExportKind + RecordKind>(

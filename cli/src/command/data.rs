@@ -73,7 +73,10 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
     if import.dry_run {
         store = operator::rehearse(&store, Arc::new(Database::temporary()?));
     }
-    let operator = Operator::new(&store, import.instance);
+    let mut operator = Operator::new(&store, import.instance);
+    if import.dry_run {
+        operator = operator.rehearsing();
+    }
     operator.directory_head().await?;
     let source = if import.file.as_os_str() == "-" {
         Source::spool(io::stdin().lock())
@@ -164,8 +167,19 @@ fn print_remarks(report: &ImportReport) {
     }
 }
 
+/// Whether no line is JSON, so that the file is another one than an import reads.
+fn is_no_ndjson(report: &ImportReport) -> bool {
+    const NO_JSON: [&str; 3] = ["not JSON", "not UTF-8", "longer than"];
+    let is_other =
+        |refused: &operator::import::Refused| NO_JSON.iter().any(|start| refused.reason.starts_with(start));
+    // One line of another encoding may be a record.
+    let mut refused = report.refused.iter();
+    let is_table = report.refused.len() > 1 || refused.any(|refused| refused.reason.starts_with("not JSON"));
+    report.imported + report.unchanged == 0 && is_table && report.refused.iter().all(is_other)
+}
+
 fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
-    if !as_json {
+    if !as_json && !is_no_ndjson(report) {
         print_remarks(report);
     }
     let refused = report.refused.len() as u64 + report.unlisted;
@@ -181,6 +195,8 @@ fn import_answer(report: &ImportReport, as_json: bool) -> Answer {
         "stopped; rerun the command to resume"
     } else if accepted + refused == 0 {
         "it has no lines; is it the right file?"
+    } else if is_no_ndjson(report) {
+        "the file is no NDJSON, because no line is a JSON object; convert an export of another product first: funil convert FILE > data.ndjson"
     } else if accepted == 0 {
         "every line must be one record, such as {\"kind\":\"user\",\"id\":7,\"name\":\"Ana\"}"
     } else if refused > 0 {

@@ -10,6 +10,9 @@ use table::item::{self, Item, n, s};
 use table::unknown::Raw;
 use table::{Condition, StoreError, Transaction};
 
+/// The attribute `edited` of a record that a request made.
+const MADE: u64 = 2;
+
 /// A kind of record.
 pub trait Entity: Sized {
     /// Name of the kind in errors.
@@ -47,6 +50,9 @@ pub struct Stored<E> {
     pub version: u64,
     /// Whether the API created or changed the record since its last import (C-81).
     pub edited: bool,
+    /// Whether a request made the record and no import has replaced it since. Then it is another record than one that was
+    /// imported with the same id (C-81).
+    pub made: bool,
     /// Nonce of the last request that wrote the record; it recognises its own write by it. `None` if only imports wrote
     /// the record.
     pub nonce: Option<String>,
@@ -69,6 +75,7 @@ impl<E: Entity> Stored<E> {
             value,
             version: 1,
             edited: false,
+            made: false,
             nonce: None,
             raw: Raw::default(),
         }
@@ -78,6 +85,7 @@ impl<E: Entity> Stored<E> {
     pub fn made(value: E, nonce: Option<&str>) -> Self {
         Self {
             edited: true,
+            made: true,
             nonce: nonce.map(str::to_owned),
             ..Self::new(value)
         }
@@ -90,6 +98,7 @@ impl<E: Entity> Stored<E> {
             value,
             version: self.version + 1,
             edited: self.edited,
+            made: self.made,
             nonce: self.nonce.clone(),
             raw: self.raw.clone(),
         }
@@ -102,6 +111,7 @@ impl<E: Entity> Stored<E> {
             None => Self::new(value),
             Some(stored) => Self {
                 edited: false,
+                made: false,
                 ..stored.next(value)
             },
         }
@@ -121,7 +131,7 @@ impl<E: Entity> Stored<E> {
         let mut item = self.value.encode()?;
         item.insert("v".to_owned(), n(self.version));
         if self.edited {
-            item.insert("edited".to_owned(), n(1));
+            item.insert("edited".to_owned(), n(if self.made { MADE } else { 1 }));
         }
         item.extend(self.nonce.as_ref().map(|nonce| ("nonce".to_owned(), s(nonce))));
         Ok(item)
@@ -141,10 +151,12 @@ impl<E: Entity> Stored<E> {
 
     /// Decodes the attributes that this build knows.
     fn decode_known(item: &Item) -> Result<Self, StoreError> {
+        let edited: u64 = item::number(E::KIND, item, "edited")?;
         Ok(Self {
             value: E::decode(item)?,
             version: item::number(E::KIND, item, "v")?,
-            edited: item::number(E::KIND, item, "edited")? > 0,
+            edited: edited > 0,
+            made: edited == MADE,
             nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
             raw: Raw::default(),
         })

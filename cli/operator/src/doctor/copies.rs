@@ -51,6 +51,11 @@ impl Doctor<'_> {
                 item,
             };
             let compared = compare(operator, record, source_key.as_ref(), source);
+            // A record that cannot be decoded is reported by the comparison.
+            let stranger = source.and_then(|source| rule.stranger(item, source).ok().flatten());
+            if let Some(reason) = stranger {
+                self.report((*key).clone(), reason, false);
+            }
             if !matches!(compared, Ok(Check::Fine)) {
                 differing.push((*key, markers(operator, rule, item, source)));
             }

@@ -91,6 +91,17 @@ impl CopyRule for LeadOfOpportunity {
         Ok(LeadRecord::decode(lead)?.unlinked)
     }
 
+    /// An imported opportunity is older than its lead, which a request made: the lead that the import meant is another one.
+    fn stranger(&self, record: &Item, lead: &Item) -> Result<Option<String>, StoreError> {
+        let (deal, lead) = (OpportunityRecord::decode(record)?, LeadRecord::decode(lead)?);
+        let is_older = deal.opportunity.create_date < lead.lead.create_date;
+        let is_stranger = is_older && lead.made && !deal.edited && deal.nonce.is_none();
+        Ok(is_stranger.then(|| {
+            let id = lead.lead.id;
+            format!("was imported and is older than its lead {id}, which was made here; is that the person?")
+        }))
+    }
+
     fn markers(&self, keys: Keys<'_>, record: &Item, _: Option<&Item>) -> Result<Vec<Key>, StoreError> {
         let lead = OpportunityRecord::decode(record)?.opportunity.lead_id;
         Ok(lead.map(|lead| keys.stale_marker(lead)).into_iter().collect())

@@ -156,6 +156,11 @@ pub trait CopyRule: Sync {
         Ok(None)
     }
 
+    /// Why a source may not be the record that a record means.
+    fn stranger(&self, _record: &Item, _source: &Item) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
     /// Whether a source must exist.
     fn needs_source(&self) -> bool {
         true

@@ -1,18 +1,20 @@
 //! Chunks of an import's lines: their sizes, their writes and the outcomes of their lines.
 
 use std::borrow::Borrow as _;
+use std::collections::BTreeMap;
 
 use indicatif::ProgressBar;
 use shared::ids::CallId;
 use table::MAX_WRITES;
 
 use super::ImportError;
+use super::losses::losses;
 use super::plan::ImportPlan;
 use super::references::KnownRecords;
 use super::report::ImportTally;
 use super::source::Lines;
 use crate::kinds::references::References;
-use crate::kinds::{self, ImportKind, Mode, RecordKind};
+use crate::kinds::{self, ANOTHER_RECORD, ImportKind, Kind, Mode, RecordKind};
 use crate::{Operator, Outcome, progress};
 
 /// Maximum bytes of lines in a chunk, except for its last line.
@@ -24,6 +26,8 @@ const LONG_IMPORT: u64 = 1000;
 pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 /// Lines with their outcomes.
 type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
+/// Lines with their outcomes, and warnings by line.
+pub type FinishedChunk<K> = (Finished<K>, Vec<(u64, String)>);
 
 /// The sizes of an import's chunks and transactions.
 pub struct ChunkPlan {
@@ -109,6 +113,8 @@ pub struct ChunkWriter<'i> {
     pub operator: &'i Operator,
     pub known: &'i KnownRecords,
     pub plan: &'i ImportPlan,
+    /// Whether the losses of replaced records are warnings.
+    pub lists_losses: bool,
     pub mode: Mode,
 }
 
@@ -116,8 +122,14 @@ impl ChunkWriter<'_> {
     /// Writes the lines of a chunk, and returns each with its outcome. Lines with missing references are refused, and
     /// come first. In check-only mode, nothing is written. That mode is for lines whose record a later line writes too:
     /// only the later line is written, but the earlier one must also be valid.
-    pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
+    pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<FinishedChunk<K>, ImportError> {
         let (good, mut finished) = self.split_by_references::<K>(chunk).await?;
+        let good = self.merge_lines::<K>(good, &mut finished).await?;
+        let mut losses = if self.lists_losses {
+            losses::<K>(self.operator, &good).await?
+        } else {
+            Vec::new()
+        };
         let lines: Vec<_> = good.iter().map(|(_, line)| line).collect();
         let outcomes = if self.mode.is_check_only && !K::CHECK_READS_TABLE {
             // This kind checks only references, and these exist. In a check, `Unchanged` means valid.
@@ -127,7 +139,35 @@ impl ChunkWriter<'_> {
         };
         let good = good.into_iter().zip(outcomes);
         finished.extend(good.map(|((number, line), outcome)| (number, line, outcome)));
-        Ok(finished)
+        losses.retain(|(line, _)| {
+            finished
+                .iter()
+                .any(|(number, _, outcome)| number == line && *outcome == Outcome::Written)
+        });
+        Ok((finished, losses))
+    }
+
+    /// Replaces the lines that merge by what their records become. Lines of records that lack nothing are finished.
+    async fn merge_lines<K: ImportKind>(
+        &self,
+        chunk: Chunk<K>,
+        finished: &mut Finished<K>,
+    ) -> Result<Chunk<K>, ImportError> {
+        if !K::MERGES {
+            return Ok(chunk);
+        }
+        let mut merged = Chunk::<K>::new();
+        for (number, line) in chunk {
+            if !self.plan.merges(number) {
+                merged.push((number, line));
+                continue;
+            }
+            match K::merged(self.operator, line.clone()).await? {
+                Some(line) => merged.push((number, line)),
+                None => finished.push((number, line, Outcome::Unchanged)),
+            }
+        }
+        Ok(merged)
     }
 
     /// Splits a chunk into the lines whose references exist, completed with what the plan knows about them, and the
@@ -145,7 +185,11 @@ impl ChunkWriter<'_> {
         let checked = self.known.check(self.operator, &references).await?;
         let (mut good, mut refused) = (Chunk::<K>::new(), Finished::<K>::new());
         for ((number, mut line), result) in chunk.into_iter().zip(checked) {
-            match result {
+            let mut references = References::default();
+            K::references(line.borrow(), &mut references);
+            K::links(line.borrow(), &mut references);
+            let other = self.known.refers_to_other(&references);
+            match other.map_or(result, Err) {
                 Ok(()) => {
                     K::with_events(&mut line, |call| self.plan.brings_event_of(call));
                     K::with_links(&mut line, |lead| self.plan.is_linked(lead));
@@ -165,16 +209,24 @@ pub struct OutcomeSink<'i> {
     pub tally: &'i mut ImportTally,
     pub calls_without_event: &'i mut Vec<CallId>,
     pub checked_lines: &'i mut Option<Vec<u64>>,
+    /// Lines that were refused because another record has their id, by kind and id.
+    pub others: BTreeMap<(Kind, u64), u64>,
 }
 
 impl OutcomeSink<'_> {
     /// Records the outcomes of a chunk. In a pass that only checks, collects the good lines instead of counting them.
-    pub async fn record<K: ImportKind>(&mut self, lines: Finished<K>) -> Result<(), ImportError> {
+    pub async fn record<K: ImportKind>(
+        &mut self,
+        (lines, losses): FinishedChunk<K>,
+    ) -> Result<(), ImportError> {
         let is_check_only = self.checked_lines.is_some();
         if !is_check_only {
             K::written(self.operator).await?;
         }
         progress::worked(self.bar, lines.len() as u64);
+        losses
+            .into_iter()
+            .for_each(|(line, loss)| self.tally.warn(line, &[loss]));
         for (number, line, outcome) in lines {
             match (&mut *self.checked_lines, outcome) {
                 (Some(good), Outcome::Written | Outcome::Unchanged) => good.push(number),
@@ -184,6 +236,9 @@ impl OutcomeSink<'_> {
                     let call = kinds::call_of::<K>(&line);
                     let is_refused = matches!(outcome, Outcome::Refused(_));
                     self.calls_without_event.extend(call.filter(|_| is_refused));
+                    if matches!(&outcome, Outcome::Refused(reason) if reason.starts_with(ANOTHER_RECORD)) {
+                        self.others.insert((K::KIND, K::identity(line.borrow())), number);
+                    }
                     self.tally.note(number, outcome);
                 }
             }

@@ -21,6 +21,8 @@ const MAX_BYTES: usize = 1_000_000;
 #[derive(Default)]
 struct ImportedDirectory {
     settings: Vec<(u64, String, Value)>,
+    /// Lines that set only what is not set.
+    defaults: Vec<(u64, String, Value)>,
     departments: DepartmentLines,
     /// Earlier lines of those departments, by line number.
     superseded: BTreeMap<u64, (DepartmentId, Department)>,
@@ -30,18 +32,23 @@ struct ImportedDirectory {
 impl ImportedDirectory {
     /// Adds a line that is good by itself.
     fn take(&mut self, line: u64, text: &str) -> Result<(), String> {
-        match kinds::open(text)? {
-            (Kind::Settings, fields) => {
+        match kinds::open_merging(text)? {
+            (Kind::Settings, fields, merges) => {
                 let (name, value) = Settings::parse(fields)?;
-                self.settings.push((line, name, value));
+                let lines = if merges {
+                    &mut self.defaults
+                } else {
+                    &mut self.settings
+                };
+                lines.push((line, name, value));
             }
-            (Kind::Departments, fields) => {
+            (Kind::Departments, fields, _) => {
                 let (id, department) = Departments::parse(fields)?;
                 if let Some((line, earlier)) = self.departments.insert(id, (line, department)) {
                     self.superseded.insert(line, (id, earlier));
                 }
             }
-            (Kind::Groups, fields) => {
+            (Kind::Groups, fields, _) => {
                 let (id, group) = Groups::parse(fields)?;
                 self.groups.insert(id, (line, group));
             }
@@ -109,6 +116,7 @@ impl Import<'_> {
     /// Writes settings, departments and groups.
     pub(super) async fn import_directory(&mut self) -> Result<(), ImportError> {
         let mut imported = self.read_directory()?;
+        self.apply_defaults(&mut imported);
         self.refuse_excess(&mut imported);
         self.refuse_bad_departments(&mut imported);
         let mut outcomes = imported.outcomes(&self.known.directory);
@@ -132,6 +140,25 @@ impl Import<'_> {
         }
         self.known.directory = self.operator.lenient().directory().await?;
         Ok(())
+    }
+
+    /// Sets the settings of lines that merge where they are not set. Warns of those that are set to another value.
+    fn apply_defaults(&mut self, imported: &mut ImportedDirectory) {
+        let set = self.known.directory.settings.entries();
+        for (line, name, value) in std::mem::take(&mut imported.defaults) {
+            let own = set.iter().find(|(known, _)| *known == name);
+            match own {
+                None => imported.settings.push((line, name, value)),
+                Some((_, own)) => {
+                    if *own != value {
+                        let warning =
+                            format!("setting {name} is {own} and stays so, and the line has {value}");
+                        self.tally.warn(line, &[warning]);
+                    }
+                    self.tally.count_unchanged();
+                }
+            }
+        }
     }
 
     /// Refuses the lines of departments and groups that would exceed the limits of an instance.

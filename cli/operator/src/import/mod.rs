@@ -9,6 +9,7 @@
 mod chunks;
 mod departments;
 mod directory;
+mod losses;
 mod plan;
 mod references;
 pub(crate) mod report;
@@ -225,6 +226,7 @@ impl Import<'_> {
             operator: self.operator,
             known: &self.known,
             plan: &self.plan,
+            lists_losses: self.operator.is_rehearsing() && !is_check_only,
             // A superseded line is checked as if the API had changed nothing, because the last line was already refused
             // for such a change.
             mode: Mode {
@@ -240,6 +242,7 @@ impl Import<'_> {
             tally: &mut self.tally,
             calls_without_event: &mut self.calls_without_event,
             checked_lines: &mut self.checked_lines,
+            others: BTreeMap::new(),
         };
         let max_lines = self.chunks.max_lines::<K>();
         let concurrency = self.chunks.concurrency::<K>();
@@ -254,6 +257,9 @@ impl Import<'_> {
             }
             while in_progress.len() >= concurrency || is_last {
                 let Some(finished) = in_progress.next().await else {
+                    let others = std::mem::take(&mut sink.others);
+                    drop(in_progress);
+                    self.known.others.extend(others);
                     return Ok(());
                 };
                 sink.record::<K>(finished?).await?;

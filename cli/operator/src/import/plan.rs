@@ -8,7 +8,7 @@
 //! Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a superseded
 //! line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use indicatif::ProgressBar;
@@ -32,6 +32,8 @@ pub struct ImportPlan {
     /// Leads of opportunities, in order.
     linked: Vec<LeadId>,
     superseded: BTreeMap<Kind, SupersededLines>,
+    /// Lines with `merge`.
+    merging: BTreeSet<u64>,
 }
 
 /// Lines of records that a later line describes again.
@@ -95,6 +97,7 @@ impl ImportPlan {
             match parsed {
                 Ok(line) => {
                     plan.add(start, line.kind);
+                    plan.merging.extend(line.merges.then_some(number));
                     tally.note_custom(line.kind, &line.custom);
                     tally.warn(number, &line.warnings);
                     seen.note(number, &line);
@@ -120,6 +123,11 @@ impl ImportPlan {
             last: number,
         };
         self.ranges.entry(kind).or_insert(range).last = number;
+    }
+
+    /// Whether an existing record gets from the line only what it lacks.
+    pub fn merges(&self, number: u64) -> bool {
+        self.merging.contains(&number)
     }
 
     /// Removes a line from those that are imported.

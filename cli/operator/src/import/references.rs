@@ -9,6 +9,7 @@ use shared::store::unscoped::key::Key;
 use table::item::Item;
 
 use crate::kinds::references::{References, Referent};
+use crate::kinds::{ANOTHER_RECORD, Kind};
 use crate::{Operator, OperatorError};
 
 /// The records to which lines of later kinds refer, as written by the import.
@@ -17,6 +18,8 @@ pub struct KnownRecords {
     pub directory: Directory,
     pub users: BTreeSet<UserId>,
     pub funnels: BTreeMap<FunnelId, Funnel>,
+    /// Lines that were refused because another record has their id, by kind and id.
+    pub others: BTreeMap<(Kind, u64), u64>,
 }
 
 impl KnownRecords {
@@ -45,6 +48,25 @@ impl KnownRecords {
             }
         });
         Ok(results.collect())
+    }
+
+    /// The reasons to refuse a line that refers to the id of a refused line: the record with that id is another one.
+    pub fn refers_to_other(&self, references: &References) -> Option<String> {
+        let reasons = references.iter().filter_map(|reference| {
+            let (kind, id) = match reference.target {
+                Referent::Lead(id) => (Kind::Leads, id),
+                Referent::Opportunity(id) => (Kind::Opportunities, id),
+                Referent::Ticket(id) => (Kind::Tickets, id),
+                _ => return None,
+            };
+            let line = self.others.get(&(kind, id))?;
+            let (field, kind) = (reference.field(), kind.name());
+            Some(format!(
+                "{field}: {kind} {id} is the one of line {line}, which was refused: {ANOTHER_RECORD}"
+            ))
+        });
+        let reasons: Vec<_> = reasons.collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     fn is_column_of_missing_funnel(&self, target: Referent) -> bool {

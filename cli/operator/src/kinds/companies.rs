@@ -72,6 +72,10 @@ impl RecordKind for Companies {
 }
 
 impl ImportKind for Companies {
+    fn replaced(keys: Keys<'_>, company: &Company) -> Option<Replaced<Company>> {
+        Some((keys.company(company.id), <Self as ExportKind>::decode))
+    }
+
     async fn write(operator: &Operator, lines: &[&Company], mode: Mode) -> Written {
         let keys = lines.iter().map(|company| operator.keys().company(company.id));
         let stored = operator.reads().get_many(keys).await?;

@@ -22,6 +22,7 @@ impl RecordKind for Settings {
     type Record = (String, Value);
     type Line = (String, Value);
     const KIND: Kind = Kind::Settings;
+    const MERGES: bool = true;
 
     fn parse(mut fields: Fields) -> Result<Self::Line, String> {
         let name = fields.shift_remove("name");

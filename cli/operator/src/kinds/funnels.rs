@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use shared::funnel::Funnel;
+use shared::funnel::{Column, CustomField, Funnel};
 use shared::ids::{ColumnId, FunnelId};
 use shared::store::unscoped::key;
 use table::KeyRange;
@@ -18,6 +18,7 @@ impl RecordKind for Funnels {
     type Record = Funnel;
     type Line = Funnel;
     const KIND: Kind = Kind::Funnels;
+    const MERGES: bool = true;
 
     fn parse(fields: Fields) -> Result<Funnel, String> {
         // A funnel may have no columns, but its line must contain the empty list, so that an incomplete line does not
@@ -76,6 +77,31 @@ impl RecordKind for Funnels {
 }
 
 impl ImportKind for Funnels {
+    fn replaced(keys: Keys<'_>, funnel: &Funnel) -> Option<Replaced<Funnel>> {
+        Some((keys.funnel(funnel.id), <Self as ExportKind>::decode))
+    }
+
+    /// Adds columns and fields at the end of those that the funnel has.
+    async fn merged(operator: &Operator, line: Funnel) -> Result<Option<Funnel>, OperatorError> {
+        let stored = operator.reads().get(&operator.keys().funnel(line.id)).await?;
+        let Some(before) = stored.map(Self::decode).transpose()? else {
+            return Ok(Some(line));
+        };
+        let mut funnel = before.clone();
+        let last = before.columns.iter().map(|column| column.sequence).max();
+        let columns = line
+            .columns
+            .into_iter()
+            .filter(|column| !before.has_column(column.id));
+        for (column, place) in columns.zip(1..) {
+            let sequence = last.unwrap_or_default() + place;
+            funnel.columns.push(Column { sequence, ..column });
+        }
+        let is_new = |field: &CustomField| before.fields.iter().all(|known| known.name != field.name);
+        funnel.fields.extend(line.fields.into_iter().filter(is_new));
+        Ok((funnel != before).then_some(funnel))
+    }
+
     async fn write(operator: &Operator, lines: &[&Funnel], mode: Mode) -> Written {
         let decide = async |lines: &[&Funnel], _| operator.decide_funnels(lines).await;
         operator.write_batches(lines, mode, decide).await

@@ -48,6 +48,9 @@ pub trait RecordKind {
     /// The reason for the import's report.
     fn parse(fields: Fields) -> Result<Self::Line, String>;
 
+    /// Whether a line may have `"merge": true`. Then an existing record stays as it is, and gets only what it lacks (C-105).
+    const MERGES: bool = false;
+
     /// The names of the fields that a line may have, for advice about a misspelt one.
     #[must_use]
     fn field_names() -> &'static [&'static str] {
@@ -126,6 +129,21 @@ pub trait ImportKind: RecordKind {
     /// Sets on the line of a lead whether opportunities of the import refer to the lead.
     fn with_links(_line: &mut Self::Line, _is_linked: impl Fn(LeadId) -> bool) {}
 
+    /// What an existing record lacks of a line that merges: the record with it, or the line if there is no record. `None`
+    /// if it lacks nothing.
+    ///
+    /// # Errors
+    /// [`OperatorError`] if the stored record cannot be read.
+    async fn merged(_operator: &Operator, line: Self::Line) -> Result<Option<Self::Line>, OperatorError> {
+        Ok(Some(line))
+    }
+
+    /// The key of the record that a line replaces, and how the record is read; `None` for kinds of which a dry run does not
+    /// list what a replaced record loses.
+    fn replaced(_keys: Keys<'_>, _record: &Self::Record) -> Option<Replaced<Self::Record>> {
+        None
+    }
+
     /// Writes lines, each replacing the stored record of its identity.
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written;
 
@@ -135,6 +153,9 @@ pub trait ImportKind: RecordKind {
         Ok(())
     }
 }
+
+/// The key of a replaced record, and how it is read.
+pub type Replaced<R> = (Key, fn(Item) -> Result<R, StoreError>);
 
 /// The outcome of each line.
 pub type Written = Result<Vec<Outcome>, OperatorError>;
@@ -302,6 +323,23 @@ pub fn replaceable(kind: Kind, id: impl Display, edited: bool, mode: Mode) -> Re
     )))
 }
 
+/// Requires that a line with this time of creation is of the stored record, which it is not if a request made the record at
+/// another time (C-81).
+///
+/// # Errors
+/// [`Skip::Refused`].
+pub fn same_record(made: bool, line: Option<Timestamp>, stored: Timestamp) -> Result<(), Skip> {
+    if !made || line == Some(stored) {
+        return Ok(());
+    }
+    Err(Skip::Refused(format!(
+        "{ANOTHER_RECORD}, made here at {stored}; convert with --instance, or give the line another id"
+    )))
+}
+
+/// The beginning of the reason for a line whose id another record has.
+pub const ANOTHER_RECORD: &str = "another record has this id";
+
 /// The identity of a record without an id, from a text.
 #[must_use]
 pub fn digest(text: &str) -> u64 {
@@ -334,6 +372,13 @@ impl Operator {
             ..Mode::default()
         };
         K::write(self, &lines.iter().collect::<Vec<_>>(), mode).await
+    }
+
+    /// The line, unless its record exists.
+    pub(super) async fn if_absent<K: Decide>(&self, line: K::Line) -> Result<Option<K::Line>, OperatorError> {
+        let keys = K::reads(self.keys(), line.borrow(), Mode::default());
+        let exists = !self.reads().get_many(keys).await?.is_empty();
+        Ok((!exists).then_some(line))
     }
 
     /// Decides each line by itself and writes the lines in as few transactions as possible. Raises the counter of the

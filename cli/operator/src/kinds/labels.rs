@@ -29,6 +29,7 @@ impl RecordKind for Tags {
     type Record = Tag;
     type Line = Tag;
     const KIND: Kind = Kind::Tags;
+    const MERGES: bool = true;
 
     fn parse(fields: Fields) -> Result<Tag, String> {
         let tag: Tag = line::read(fields)?;
@@ -51,6 +52,10 @@ impl RecordKind for Tags {
 }
 
 impl ImportKind for Tags {
+    async fn merged(operator: &Operator, line: Tag) -> Result<Option<Tag>, OperatorError> {
+        operator.if_absent::<Self>(line).await
+    }
+
     async fn write(operator: &Operator, lines: &[&Tag], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
     }
@@ -70,6 +75,7 @@ impl RecordKind for LossReasons {
     type Record = LossReason;
     type Line = LossReason;
     const KIND: Kind = Kind::LossReasons;
+    const MERGES: bool = true;
 
     fn parse(fields: Fields) -> Result<LossReason, String> {
         let reason: LossReason = line::read(fields)?;
@@ -91,6 +97,10 @@ impl RecordKind for LossReasons {
 }
 
 impl ImportKind for LossReasons {
+    async fn merged(operator: &Operator, line: LossReason) -> Result<Option<LossReason>, OperatorError> {
+        operator.if_absent::<Self>(line).await
+    }
+
     async fn write(operator: &Operator, lines: &[&LossReason], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
     }

@@ -113,6 +113,10 @@ impl RecordKind for Leads {
 }
 
 impl ImportKind for Leads {
+    fn replaced(keys: Keys<'_>, lead: &Lead) -> Option<Replaced<Lead>> {
+        Some((keys.lead(lead.id), <Self as ExportKind>::decode))
+    }
+
     const CONCURRENT: bool = true;
 
     fn with_links(line: &mut Self::Line, is_linked: impl Fn(LeadId) -> bool) {
@@ -182,7 +186,7 @@ impl Decide for Leads {
         };
         let record = LeadRecord::imported(stored.as_ref(), state);
         if let Some(stored) = &stored {
-            require_replaceable(stored, &record.lead, mode)?;
+            require_replaceable(stored, &record.lead, line.create_date, mode)?;
             if !stored.unlinked && stored.copied() != record.copied() {
                 notices::mark(&mut transaction, keys, id, operator.environment());
             }
@@ -199,7 +203,12 @@ impl Decide for Leads {
 ///
 /// # Errors
 /// [`Skip::Unchanged`] if it does not differ, and [`Skip::Refused`] if it may not replace the stored one.
-fn require_replaceable(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
+fn require_replaceable(
+    stored: &LeadRecord,
+    lead: &Lead,
+    create_date: Option<Timestamp>,
+    mode: Mode,
+) -> Result<(), Skip> {
     // Calls change `lastActive`, so for a lead changed through the API a difference in `lastActive` alone does not
     // count.
     let differs_in_activity_only = || {
@@ -214,6 +223,7 @@ fn require_replaceable(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(
     if stored.is_whole() && is_same() {
         return Err(Skip::Unchanged);
     }
+    same_record(stored.made, create_date, stored.lead.create_date)?;
     replaceable(Kind::Leads, lead.id, stored.edited, mode)
 }
 

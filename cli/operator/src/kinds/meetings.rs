@@ -126,6 +126,7 @@ impl Decide for Meetings {
             if stored.value == meeting {
                 return Err(Skip::Unchanged);
             }
+            same_record(stored.made, line.create_date, stored.value.create_date)?;
             replaceable(Kind::Meetings, meeting.id, stored.edited, mode)?;
         }
         let record = MeetingRecord::imported(stored.as_ref(), meeting);

@@ -30,7 +30,9 @@ mod tests;
 
 use std::borrow::Borrow as _;
 
-use shared::ids::{CallId, EventId, LeadId};
+use serde_json::Value;
+use shared::ids::{CallId, EventId, LeadId, MAX_ID};
+use shared::input::flag;
 
 use crate::line::{self, Fields};
 
@@ -45,7 +47,7 @@ pub use events::Events;
 pub use files::Files;
 pub use funnels::Funnels;
 pub use hooks::Hooks;
-pub use kind::{ExportKind, ImportKind, Kind, LineOf, RecordKind, Written};
+pub use kind::{ANOTHER_RECORD, ExportKind, ImportKind, Kind, LineOf, RecordKind, Written};
 pub use labels::{LossReasons, Tags};
 pub use leads::Leads;
 pub use meetings::Meetings;
@@ -68,6 +70,9 @@ macro_rules! with_kind {
 #[cfg(feature = "fuzzing")]
 pub(crate) use with_kind;
 
+/// The largest id of an imported record, so that a sequence continues above it (C-11).
+const MAX_IMPORTED_ID: u64 = 899_999_999_999_999;
+
 /// An import's note of a valid line, to compare it with the other lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckedLine {
@@ -79,15 +84,17 @@ pub(crate) struct CheckedLine {
     pub custom: Vec<String>,
     /// Its warnings, without the number of the line.
     pub warnings: Vec<String>,
+    /// Whether an existing record gets only what it lacks.
+    pub merges: bool,
 }
 
 /// Checks a line by itself. An error contains all faults of the line, for the import's report.
 pub(crate) fn check_line(text: &str) -> Result<CheckedLine, String> {
-    let (kind, fields) = open(text)?;
-    with_kind!(kind, K => check_line_as::<K>(fields, text))
+    let (kind, fields, merges) = open_merging(text)?;
+    with_kind!(kind, K => check_line_as::<K>(fields, text, merges))
 }
 
-fn check_line_as<K: RecordKind>(fields: Fields, text: &str) -> Result<CheckedLine, String> {
+fn check_line_as<K: RecordKind>(fields: Fields, text: &str, merges: bool) -> Result<CheckedLine, String> {
     let line = match K::parse(fields) {
         Ok(line) => line,
         Err(reason) => return Err(faults::all::<K>(open(text)?.1, reason)),
@@ -99,6 +106,7 @@ fn check_line_as<K: RecordKind>(fields: Fields, text: &str) -> Result<CheckedLin
         lead: K::lead(line.borrow()),
         custom: K::custom(line.borrow()).map(str::to_owned).collect(),
         warnings: K::warnings(line.borrow()),
+        merges,
     })
 }
 
@@ -110,10 +118,34 @@ pub fn field_names(kind: Kind) -> &'static [&'static str] {
 
 /// The kind of a line and its other fields.
 pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
+    open_merging(text).map(|(kind, fields, _)| (kind, fields))
+}
+
+/// The kind of a line, its other fields, and whether an existing record gets only what it lacks.
+pub(crate) fn open_merging(text: &str) -> Result<(Kind, Fields, bool), String> {
     let (name, mut fields) = line::open(text)?;
     let kind = Kind::named(&name).ok_or_else(|| format!("unknown kind {}", serde_json::Value::from(name)))?;
     answers::reduce(kind, &mut fields);
-    Ok((kind, fields))
+    if fields
+        .get("id")
+        .and_then(Value::as_u64)
+        .is_some_and(|id| (MAX_IMPORTED_ID + 1..=MAX_ID).contains(&id))
+    {
+        return Err(format!(
+            "id: must be at most {MAX_IMPORTED_ID}, because later records get higher ids"
+        ));
+    }
+    let may_merge = with_kind!(kind, K => K::MERGES);
+    let merge = if may_merge {
+        fields.shift_remove("merge")
+    } else {
+        None
+    };
+    let merges = match merge {
+        None | Some(Value::Null) => false,
+        Some(value) => flag(&value).ok_or("merge: must be true or false")?,
+    };
+    Ok((kind, fields, merges))
 }
 
 /// Reads a line of a kind; `None` if the line is of another kind.

@@ -91,6 +91,10 @@ impl RecordKind for Opportunities {
 }
 
 impl ImportKind for Opportunities {
+    fn replaced(keys: Keys<'_>, opportunity: &Opportunity) -> Option<Replaced<Opportunity>> {
+        Some((keys.opportunity(opportunity.id), <Self as ExportKind>::decode))
+    }
+
     const CHECK_READS_TABLE: bool = true;
     const CONCURRENT: bool = true;
 
@@ -126,6 +130,7 @@ impl Decide for Opportunities {
             if stored.opportunity.sparse() == opportunity.sparse() {
                 return Err(Skip::Unchanged);
             }
+            same_record(stored.made, line.create_date, stored.opportunity.create_date)?;
             replaceable(Kind::Opportunities, id, stored.edited, mode)?;
         }
         let snapshot = OpportunitySnapshot::of(opportunity, lead.as_ref());

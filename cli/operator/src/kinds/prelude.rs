@@ -7,8 +7,8 @@ pub(super) use table::{Condition, StoreError, Transaction};
 pub(super) use super::dated::Dated;
 pub(super) use super::faults;
 pub(super) use super::kind::{
-    Decide, ExportKind, FoundItems, ImportKind, Kind, LineOf, PlainKind, RecordKind, Written, digest,
-    replaceable, sparse,
+    Decide, ExportKind, FoundItems, ImportKind, Kind, LineOf, PlainKind, RecordKind, Replaced, Written,
+    digest, replaceable, same_record, sparse,
 };
 pub(super) use super::references::{References, Referent};
 pub(super) use crate::batch::{Decision, Mode, Skip};

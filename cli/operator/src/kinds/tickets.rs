@@ -123,6 +123,7 @@ impl Decide for Tickets {
             if stored.ticket == ticket {
                 return Err(Skip::Unchanged);
             }
+            same_record(stored.made, line.create_date, stored.ticket.create_date)?;
             replaceable(Kind::Tickets, ticket.id, stored.edited, mode)?;
         }
         let record = TicketRecord::onto(stored.as_ref(), ticket);

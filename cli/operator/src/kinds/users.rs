@@ -34,6 +34,7 @@ impl RecordKind for Users {
     type Record = User;
     type Line = User;
     const KIND: Kind = Kind::Users;
+    const MERGES: bool = true;
 
     fn parse(mut fields: Fields) -> Result<User, String> {
         line::read_people(&mut fields, &["name", "lastName", "email", "telephone"]);
@@ -59,6 +60,15 @@ impl RecordKind for Users {
 }
 
 impl ImportKind for Users {
+    fn replaced(keys: Keys<'_>, user: &User) -> Option<Replaced<User>> {
+        Some((keys.user(user.id), <Self as ExportKind>::decode))
+    }
+
+    async fn merged(operator: &Operator, line: User) -> Result<Option<User>, OperatorError> {
+        let stored = operator.reads().get(&operator.keys().user(line.id)).await?;
+        Ok(stored.is_none().then_some(line))
+    }
+
     /// If several lines are of one user, the last one applies. Requests see the change from the next one on (C-2).
     async fn write(operator: &Operator, users: &[&User], _mode: Mode) -> Written {
         operator.write_users(users).await
