@@ -5,73 +5,88 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use encoding_rs::Encoding;
 use indicatif::ProgressBar;
 use operator::{Operator, TakenIds, progress};
 use shared::instance::InstanceName;
+use shared::text::fold;
 use shared::time::Zone;
 
 use super::data::{protect_standard_output, unreadable};
 use super::text::printable;
 use super::{Answer, Failure, Global};
 use crate::convert::{
-    self, ConvertOptions, DateOrder, DecimalMark, IdMap, MapFile, MappedFile, Product, Sheet,
+    self, ConvertOptions, Converted, DateOrder, DecimalMark, IdMap, MAX_ID, MapFile, MappedFile, Product,
+    ReadOptions,
 };
 
 pub const AFTER_HELP: &str = "\
-The mapping of columns to fields is printed on standard error. Ids that are whole numbers are kept; the others are
-assigned and remembered in the id map, so a second conversion gives the same ids. Rows that cannot be read are named by
-file and line and left out.
+Files are .csv, .tsv or .xlsx. The mapping of columns to fields is printed on standard error. What the values do not
+prove, such as the order of dates, is asked for. The id map remembers all converted records, so a second conversion
+changes only what the export changed. Rows that cannot be read are named by file and line and left out.
 
 Examples:
-  funil convert --from csv --zone America/Sao_Paulo --admin ana@example.com --dry-run leads.csv > map.toml
-  funil convert --from csv --zone America/Sao_Paulo --admin ana@example.com --map map.toml leads.csv > data.ndjson
-  funil convert --from hubspot --instance acme contacts.csv companies.csv deals.csv > data.ndjson";
+  funil convert --zone America/Sao_Paulo --admin ana@example.com deals.csv people.csv > data.ndjson
+  funil convert --zone America/Sao_Paulo --admin ana@example.com --dry-run leads.xlsx > map.toml
+  funil convert --instance acme --map map.toml leads.xlsx > data.ndjson";
 
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
     /// Product that wrote the files
-    #[arg(long, value_enum, value_name = "PRODUCT")]
+    #[arg(long, value_enum, value_name = "PRODUCT", default_value = "auto")]
     from: Product,
-    /// Instance that gets the records; its time zone and users apply, and ids are assigned above its own
+    /// Instance that gets the records; its time zone, users and funnels apply, and new records get ids reserved in it
     #[arg(long, value_name = "NAME")]
     instance: Option<InstanceName>,
-    /// Time zone of local dates, if there is no instance yet
-    #[arg(
-        long,
-        value_name = "ZONE",
-        value_parser = zone,
-        required_unless_present = "instance",
-        conflicts_with = "instance"
-    )]
+    /// Time zone of local dates, if the instance has none yet
+    #[arg(long, value_name = "ZONE", value_parser = zone)]
     zone: Option<Zone>,
     /// Changes to the guessed mapping, a TOML file
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
-    /// File that remembers assigned ids
+    /// File that remembers the ids of converted records
     #[arg(long, value_name = "FILE", default_value = "funil-ids.json")]
     ids: PathBuf,
-    /// Lowest id to assign [default: 1, or above those of the instance]
-    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u64).range(1..=999_999_999))]
+    /// Lowest id to assign without --instance [default: 1]
+    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u64).range(1..=MAX_ID))]
     first_id: Option<u64>,
     /// Name or e-mail address of the user who gets all permissions, and opportunities without an owner
     #[arg(long, value_name = "USER")]
     admin: Option<String>,
-    /// Style of amounts [default: by the values of each column]
+    /// Decimal mark of amounts [default: by the values of all files]
     #[arg(long, value_enum)]
     decimal: Option<DecimalMark>,
-    /// Order of dates such as 03/04/2026 [default: by the values of each column]
+    /// Order of dates such as 03/04/2026 [default: by the values of all files]
     #[arg(long, value_enum)]
     dates: Option<DateOrder>,
+    /// Encoding of text files, such as windows-1252 [default: by their bytes]
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    encoding: Option<&'static Encoding>,
+    /// Sheet of workbooks [default: the one visible sheet with rows]
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
     /// Write no records and no id map; print the mapping for --map instead
     #[arg(long)]
     dry_run: bool,
-    /// CSV files
+    /// Exported files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
 fn zone(name: &str) -> Result<Zone, &'static str> {
     Zone::parse(name).ok_or("must be an IANA time zone such as America/Sao_Paulo")
+}
+
+fn encoding(name: &str) -> Result<&'static Encoding, &'static str> {
+    Encoding::for_label(name.as_bytes()).ok_or("must be an encoding such as utf-8, windows-1252 or macintosh")
+}
+
+/// What an instance has.
+#[derive(Default)]
+struct InstanceState {
+    operator: Option<Operator>,
+    zone: Option<Zone>,
+    taken: TakenIds,
 }
 
 pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failure> {
@@ -86,52 +101,119 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
     let bar = global.progress();
     let files = mapped_files(&convert, &map, &bar)?;
     let mut ids = IdMap::read(&convert.ids).map_err(|cause| unreadable(&convert.ids, &cause))?;
-    let (zone, taken) = instance(&convert, global).await?;
-    for kind in convert::ASSIGNED {
-        let last = taken.last.get(kind).copied().unwrap_or_default();
-        ids.begin_at(kind, convert.first_id.unwrap_or(last + 1));
-    }
+    let instance = instance(&convert, global).await?;
+    begin_ids(&mut ids, &convert, &instance);
+    let zone =
+        convert::zone_of_products(&ids, &files, instance.zone.or(convert.zone)).map_err(Failure::Refused)?;
     let options = ConvertOptions {
         zone,
+        sets_zone: instance.zone.is_none(),
         map: &map,
         admin: convert.admin.as_deref(),
-        known: &taken.users,
+        known: &instance.taken.users,
         bar: &bar,
     };
-    let converted = convert::convert(&files, ids, &options);
+    let mut converted = convert::convert(&files, ids.clone(), &options).map_err(spooled)?;
+    let is_final = convert.dry_run || !converted.questions.is_empty();
+    if let Some(operator) = instance.operator.as_ref().filter(|_| !is_final)
+        && reserve(operator, &mut ids, &converted).await?
+    {
+        converted = convert::convert(&files, ids, &options).map_err(spooled)?;
+    }
     bar.finish_and_clear();
-    let shown = files.iter().map(MappedFile::shown).collect::<String>();
-    let _ = write!(
-        io::stderr().lock(),
-        "{}",
-        printable(&format!("{shown}{}", converted.report))
-    );
+    show(&convert, &instance, &converted);
     answered(&convert, converted, &files)
 }
 
-/// The zone of local dates, and the ids and users that the instance has.
-async fn instance(convert: &ConvertArgs, global: &Global) -> Result<(Zone, TakenIds), Failure> {
+fn spooled(cause: io::Error) -> Failure {
+    Failure::Refused(format!(
+        "a temporary file cannot be written: {cause}; make room in the temporary directory"
+    ))
+}
+
+/// The zone, the ids, the users and the funnels of the instance, if one is named.
+async fn instance(convert: &ConvertArgs, global: &Global) -> Result<InstanceState, Failure> {
     let Some(instance) = &convert.instance else {
-        return Ok((convert.zone.unwrap_or(Zone::UTC), TakenIds::default()));
+        return Ok(InstanceState::default());
     };
     let operator = Operator::new(&global.store().await?, instance.clone());
     let directory = operator.directory_head().await?;
-    Ok((directory.settings.zone(), operator.taken().await?))
+    let settings = &directory.settings;
+    Ok(InstanceState {
+        zone: settings.timezone().map(|_| settings.zone()),
+        taken: operator.taken().await?,
+        operator: Some(operator),
+    })
+}
+
+/// Begins the ids above those of the instance, and uses its funnels, columns, tags and loss reasons by their names.
+fn begin_ids(ids: &mut IdMap, convert: &ConvertArgs, instance: &InstanceState) {
+    let taken = &instance.taken;
+    for kind in convert::ASSIGNED {
+        let last = taken.last.get(kind).copied().unwrap_or_default();
+        let named = convert.first_id.filter(|_| instance.operator.is_none());
+        ids.begin_at(kind, named.unwrap_or(last + 1));
+    }
+    ids.is_assigning = instance.operator.is_some();
+    for (kind, name, id) in &taken.names {
+        let key = match *kind {
+            "tag" => name.to_lowercase(),
+            "lossReason" => fold(name),
+            _ => name.clone(),
+        };
+        ids.adopt(kind, key, *id);
+    }
+}
+
+/// Reserves the ids of new records in the instance. Returns whether the records need other ids than those assigned,
+/// because the instance has made records since.
+async fn reserve(operator: &Operator, ids: &mut IdMap, converted: &Converted<'_>) -> Result<bool, Failure> {
+    let mut differs = false;
+    for kind in ["lead", "opportunity"] {
+        let count = converted.ids().assigned(kind);
+        if count > 0 {
+            let first = operator.reserve_ids(kind, count).await?;
+            differs |= ids.first(kind) != first;
+            ids.begin_at(kind, first);
+        }
+    }
+    Ok(differs)
+}
+
+/// Prints the mapping, the decisions, what has to be answered and what has to be judged.
+fn show(convert: &ConvertArgs, instance: &InstanceState, converted: &Converted<'_>) {
+    let mut text = converted.report.clone();
+    if let (Some(own), Some(named)) = (instance.zone, convert.zone)
+        && own != named
+    {
+        text += &format!("the instance is in {own}, so local dates are too, and not in {named} of --zone\n");
+    }
+    for (head, lines) in [
+        (
+            "to judge, with the lines to write into a file for --map:",
+            &converted.doubts,
+        ),
+        (
+            "to answer before anything is converted, with the lines to write into a file for --map:",
+            &converted.questions,
+        ),
+    ] {
+        if !lines.is_empty() {
+            text += &format!("{head}\n  {}\n", lines.join("\n  "));
+        }
+    }
+    let _ = write!(io::stderr().lock(), "{}", printable(&text));
 }
 
 /// Writes the records and the id map, or the mapping.
 fn answered(
     convert: &ConvertArgs,
-    converted: convert::Converted,
+    mut converted: Converted<'_>,
     files: &[MappedFile],
 ) -> Result<Answer, Failure> {
-    let lines = if convert.dry_run {
-        vec![convert::written_map(files) + &converted.map]
-    } else {
-        converted.lines
-    };
-    if !convert.dry_run {
-        let written = converted.ids.write(&convert.ids);
+    let is_open = !converted.questions.is_empty();
+    if !convert.dry_run && !is_open {
+        let written = converted.ids().write(&convert.ids);
         let place = convert.ids.display();
         written.map_err(|cause| {
             Failure::Refused(format!(
@@ -141,9 +223,11 @@ fn answered(
         protect_standard_output();
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let written = lines
-        .iter()
-        .try_for_each(|line| writeln!(out, "{}", line.trim_end()));
+    let written = match (convert.dry_run, is_open) {
+        (true, _) => write!(out, "{}{}", convert::written_map(files), converted.map()),
+        (false, false) => converted.write(&mut out),
+        (false, true) => Ok(()),
+    };
     match written.and_then(|()| out.flush()) {
         Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => return Err(Failure::Unread),
         Err(cause) => {
@@ -153,26 +237,25 @@ fn answered(
         }
         Ok(()) => {}
     }
-    let note = note(convert, &converted.summary, converted.ids.len(), converted.faults);
     Ok(Answer {
-        note,
-        partly: converted.faults > 0,
+        note: note(convert, &converted),
+        partly: is_open || converted.faults() + converted.losses() > 0,
         ..Answer::default()
     })
 }
 
 /// The last line on standard error.
-fn note(convert: &ConvertArgs, summary: &str, assigned: usize, faults: usize) -> String {
-    let mut note = if convert.dry_run {
-        format!("would convert: {summary}")
-    } else {
-        format!("converted: {summary}")
-    };
-    if assigned > 0 && !convert.dry_run {
-        let ids = convert.ids.display();
-        note = format!("{note}; assigned ids are in {ids}, which the next conversion needs");
+fn note(convert: &ConvertArgs, converted: &Converted<'_>) -> String {
+    let summary = converted.summary();
+    if !converted.questions.is_empty() {
+        return format!("nothing is converted; answer the questions and convert all files again ({summary})");
     }
-    if faults > 0 {
+    if convert.dry_run {
+        return format!("would convert: {summary}");
+    }
+    let ids = convert.ids.display();
+    let mut note = format!("converted: {summary}; ids are in {ids}, which the next conversion needs");
+    if converted.faults() + converted.losses() > 0 {
         note += "; mend the rows and convert all files again";
     }
     note
@@ -182,7 +265,7 @@ fn read_map(path: Option<&Path>) -> Result<MapFile, Failure> {
     let Some(path) = path else {
         return Ok(MapFile::default());
     };
-    let read = fs::read_to_string(path).and_then(|text| convert::read_map(&text));
+    let read = fs::read_to_string(path).and_then(|text| MapFile::read(&text));
     read.map_err(|cause| unreadable(path, &cause))
 }
 
@@ -202,19 +285,17 @@ fn sheet_names(paths: &[PathBuf]) -> Vec<String> {
 fn mapped_files(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Result<Vec<MappedFile>, Failure> {
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());
     progress::reading(bar, "reading", convert.files.iter().map(size).sum());
+    let options = ReadOptions {
+        encoding: convert.encoding,
+        sheet: convert.sheet.as_deref(),
+    };
     let mut sheets = Vec::new();
     for (path, name) in convert.files.iter().zip(sheet_names(&convert.files)) {
         let bytes = fs::read(path).map_err(|cause| unreadable(path, &cause))?;
-        if bytes.starts_with(b"PK\x03\x04") {
-            return Err(Failure::Refused(format!(
-                "{} is a spreadsheet; save it as CSV first",
-                path.display()
-            )));
-        }
-        let sheet = Sheet::read(name, &bytes)
-            .map_err(|reason| Failure::Refused(format!("{} {reason}", path.display())))?;
-        sheets.push(sheet);
-        bar.inc(bytes.len() as u64);
+        let length = bytes.len() as u64;
+        let sheet = convert::read(name, bytes, options);
+        sheets.push(sheet.map_err(|reason| Failure::Refused(format!("{} {reason}", path.display())))?);
+        bar.inc(length);
     }
     let invalid_map = |reason| Failure::Refused(format!("--map: {reason}"));
     map.check(&sheets).map_err(invalid_map)?;

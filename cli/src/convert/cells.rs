@@ -1,68 +1,188 @@
 //! Reads the values of a row and collects its faults (C-105).
 
+use shared::money::Cents;
 use shared::time::{Timestamp, Zone};
 
+use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
-use super::sheet::SheetRow;
+use super::proof::Styles;
+use super::token::amount::Amount;
+use super::token::date::{self, DateOrder, WrittenDate};
+use super::token::is_error;
 
 /// A row of a file, and its faults.
 pub struct RowCells<'a> {
-    pub table: &'a MappedFile,
-    pub row: &'a SheetRow,
+    pub file: &'a MappedFile,
+    /// The index of the file.
+    pub index: usize,
+    pub row: Row<'a>,
+    pub styles: Styles,
+    pub zone: Zone,
+    /// Reasons for which the row is left out.
     pub faults: Vec<String>,
+    /// Reasons for which values are left out or kept in custom fields.
+    pub losses: Vec<String>,
+    /// Values of persons that cannot be read, by the name of their custom field.
+    pub unread: Vec<(String, String)>,
+    /// The currency of the row's amount.
+    pub currency: Option<&'static str>,
 }
 
 impl<'a> RowCells<'a> {
     /// The first value of a field.
-    pub fn text(&self, part: FileKind, field: &str) -> Option<&'a str> {
-        self.table
-            .values(self.row, part, field)
-            .next()
-            .map(|(_, cell)| cell)
+    pub fn text(&self, part: FileKind, field: &'static str) -> Option<&'a str> {
+        self.values(part, field).next().map(|(_, cell)| cell.text)
     }
 
-    /// Returns a value, or adds the reason why it cannot be read to the faults.
-    pub fn ok_or_fault<T>(&mut self, what: &str, read: Result<T, String>) -> Option<T> {
-        read.map_err(|reason| self.faults.push(format!("{what}: {reason}")))
+    /// The values of a field without error values.
+    pub fn values(
+        &self,
+        part: FileKind,
+        field: &'static str,
+    ) -> impl Iterator<Item = (usize, Cell<'a>)> + use<'a> {
+        let cells = self.file.values(self.row, part, field);
+        cells.filter(|(_, cell)| !is_bad(*cell))
+    }
+
+    /// The reason of a fault, with the column and its text.
+    pub fn reason(&self, column: usize, text: &str, reason: &str) -> String {
+        format!("{:?}: {text:?} {reason}", self.file.heading(column))
+    }
+
+    /// Adds a fault to the row if `read` failed.
+    fn ok_or_fault<T>(&mut self, column: usize, cell: Cell<'_>, read: Result<T, String>) -> Option<T> {
+        read.map_err(|reason| self.faults.push(self.reason(column, cell.text, &reason)))
             .ok()
     }
 
+    /// The amount of a field.
+    pub fn amount(&mut self, part: FileKind, field: &'static str) -> Option<Cents> {
+        let (column, cell) = self.file.values(self.row, part, field).next()?;
+        let styles = self.styles;
+        let read = Amount::of(cell).and_then(|amount| {
+            let cents = amount.cents(styles.decimal, styles.is_decimal_named)?;
+            Ok((cents, amount.currency))
+        });
+        let (cents, currency) = self.ok_or_fault(column, cell, read)?;
+        let named = self.text(part, "currency");
+        self.currency = currency.or_else(|| super::names::currency(named?));
+        Some(cents)
+    }
+
     /// The instant of a field. `clock_field` may contain its time of day.
+    ///
+    /// # Errors
+    /// The column, its text and the reason.
+    pub fn instant(
+        &self,
+        part: FileKind,
+        field: &'static str,
+        clock_field: Option<&'static str>,
+    ) -> Option<Result<Timestamp, (usize, &'a str, String)>> {
+        let (column, cell) = self.file.values(self.row, part, field).next()?;
+        let order = self.styles.dates.unwrap_or(DateOrder::Dmy);
+        let serial = match (cell.kind, self.file.sheet.epoch) {
+            (CellType::Number, Some(is_1904)) => serial_date(cell.text, is_1904),
+            _ => None,
+        };
+        let clock = clock_field.and_then(|field| self.file.values(self.row, part, field).next());
+        let time = clock.map(|(_, cell)| date::clock(cell.text));
+        if let (Some((column, cell)), Some(None)) = (clock, time) {
+            return Some(Err((column, cell.text, "is no time of day".to_owned())));
+        }
+        let date = WrittenDate::of(serial.as_deref().unwrap_or(cell.text));
+        let instant = date.and_then(|date| date.instant(order, time.flatten(), self.zone));
+        let shown = self
+            .styles
+            .dates
+            .map_or_else(String::new, |order| format!(" {order}"));
+        Some(instant.ok_or_else(|| (column, cell.text, format!("is no date{shown}"))))
+    }
+
+    /// The instant of a field, or a fault of the row.
     pub fn time(
         &mut self,
         part: FileKind,
-        field: &str,
-        clock_field: Option<&str>,
-        zone: Zone,
+        field: &'static str,
+        clock: Option<&'static str>,
     ) -> Option<Timestamp> {
-        let (column, cell) = self.table.values(self.row, part, field).next()?;
-        let clock = clock_field
-            .and_then(|field| self.text(part, field))
-            .unwrap_or_default();
-        self.ok_or_fault(field, column.dates.instant(cell, clock, zone))
+        self.instant(part, field, clock)?
+            .map_err(|(column, text, reason)| self.faults.push(self.reason(column, text, &reason)))
+            .ok()
     }
 
-    /// Several values of a field, read from all its columns.
+    /// Several values of a person's or company's field, read from all its columns. A cell that cannot be read is kept as
+    /// it is written.
     pub fn several(
         &mut self,
         part: FileKind,
-        field: &str,
+        field: &'static str,
         read: fn(&str) -> Result<Vec<String>, String>,
     ) -> Vec<String> {
-        let cells: Vec<_> = self
-            .table
-            .values(self.row, part, field)
-            .map(|(_, cell)| cell)
-            .collect();
+        let cells: Vec<_> = self.file.values(self.row, part, field).collect();
         let mut found = Vec::new();
-        for cell in cells {
-            for value in self.ok_or_fault(field, read(cell)).unwrap_or_default() {
-                if !found.contains(&value) {
-                    found.push(value);
+        for (column, cell) in cells {
+            let values = if is_bad(cell) {
+                Err("is an error value".to_owned())
+            } else {
+                read(cell.text)
+            };
+            match values {
+                Ok(values) => {
+                    for value in values {
+                        if !found.contains(&value) {
+                            found.push(value);
+                        }
+                    }
                 }
+                Err(reason) => self.lose(part, field, column, cell.text, &reason),
             }
         }
         found
     }
+
+    /// Notes that a value cannot be read. A lead keeps it in a custom field.
+    pub fn lose(&mut self, part: FileKind, field: &str, column: usize, text: &str, reason: &str) {
+        let reason = self.reason(column, text, reason);
+        if part == FileKind::Lead {
+            let mut name = format!("{field}_as_written");
+            while self.unread.iter().any(|(known, _)| *known == name) {
+                name.push('_');
+            }
+            self.losses
+                .push(format!("{reason}; it is kept as custom field {name}"));
+            self.unread.push((name, text.to_owned()));
+        } else {
+            self.losses.push(format!("{reason}; it is left out"));
+        }
+    }
+
+    /// Notes the error values and damaged texts of the row.
+    pub fn note_bad_cells(&mut self) {
+        for (column, cell) in self.row.cells().enumerate() {
+            let is_amount = self
+                .file
+                .columns
+                .get(column)
+                .and_then(|column| column.target.field())
+                == Some((FileKind::Opportunity, "value"));
+            if is_bad(cell) && !is_amount {
+                let reason = self.reason(
+                    column,
+                    cell.text,
+                    "is an error value of a spreadsheet; it is left out",
+                );
+                self.losses.push(reason);
+            } else if cell.text.contains('\u{fffd}') {
+                let reason = "has bytes that its encoding does not have; mend the text, or name the encoding with --encoding";
+                self.losses.push(self.reason(column, cell.text, reason));
+            }
+        }
+    }
+}
+
+/// Whether a cell is an error value.
+pub fn is_bad(cell: Cell<'_>) -> bool {
+    cell.kind == CellType::Error || is_error(cell.text)
 }

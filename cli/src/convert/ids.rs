@@ -1,24 +1,41 @@
-//! The id map: the ids assigned to records of an export without a usable one, so that a second conversion assigns the
-//! same ids (C-105).
+//! The id map: the ids of all converted records, and the zones of their dates, so that a second conversion gives the
+//! same records (C-105).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-/// Maximum id that an import accepts.
-pub const MAX_ID: u64 = 999_999_999_999_999;
+use serde::{Deserialize, Serialize};
 
-/// Assigned ids, by kind and key.
-#[derive(Debug, Default)]
+/// Maximum id that an import accepts (C-11).
+pub const MAX_ID: u64 = 899_999_999_999_999;
+
+/// The file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct IdFile {
+    /// The zone of the local dates of each product's files.
+    zones: BTreeMap<String, String>,
+    /// Ids by kind and key.
+    ids: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// Ids by kind and key.
+#[derive(Debug, Clone, Default)]
 pub struct IdMap {
-    assigned: BTreeMap<String, BTreeMap<String, u64>>,
-    /// By kind, the ids that earlier runs assigned.
-    earlier: BTreeMap<String, BTreeSet<u64>>,
-    /// By kind, the ids that are taken.
-    taken: BTreeMap<String, BTreeSet<u64>>,
+    file: IdFile,
+    /// Ids of records, by kind.
+    used: HashMap<String, HashSet<u64>>,
+    /// Ids that records of the export have, by kind.
+    reserved: HashMap<String, HashSet<u64>>,
     /// By kind, the lowest id to assign.
     first: BTreeMap<&'static str, u64>,
+    /// By kind, the number of ids that this run assigned.
+    assigned: BTreeMap<&'static str, u64>,
+    /// Whether records get assigned ids even if those of the export are usable, because the instance may have its own
+    /// records with these ids.
+    pub is_assigning: bool,
 }
 
 impl IdMap {
@@ -32,17 +49,15 @@ impl IdMap {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(cause) => return Err(cause),
         };
-        let assigned: BTreeMap<String, BTreeMap<String, u64>> = serde_json::from_slice(&text)?;
-        let ids = |map: &BTreeMap<String, u64>| map.values().copied().collect();
-        let earlier: BTreeMap<_, _> = assigned
+        let file: IdFile = serde_json::from_slice(&text)?;
+        let used = file
+            .ids
             .iter()
-            .map(|(kind, map)| (kind.clone(), ids(map)))
-            .collect();
+            .map(|(kind, ids)| (kind.clone(), ids.values().copied().collect()));
         Ok(Self {
-            assigned,
-            taken: earlier.clone(),
-            earlier,
-            first: BTreeMap::new(),
+            used: used.collect(),
+            file,
+            ..Self::default()
         })
     }
 
@@ -52,10 +67,13 @@ impl IdMap {
     /// The system's error.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        serde_json::to_writer_pretty(&mut file, &self.assigned)?;
-        file.write_all(b"\n")?;
-        file.persist(path)?;
+        let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        let mut out = io::BufWriter::new(file);
+        serde_json::to_writer_pretty(&mut out, &self.file)?;
+        out.write_all(b"\n")?;
+        out.into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .persist(path)?;
         Ok(())
     }
 
@@ -64,46 +82,84 @@ impl IdMap {
         self.first.insert(kind, first);
     }
 
-    /// The number of assigned ids.
-    pub fn len(&self) -> usize {
-        self.assigned.values().map(BTreeMap::len).sum()
+    /// The lowest id of a kind to assign.
+    pub fn first(&self, kind: &str) -> u64 {
+        self.first.get(kind).copied().unwrap_or(1)
     }
 
-    /// Keeps an id of the export; `None` if it is no whole number that an import accepts.
-    ///
-    /// # Errors
-    /// A message, if an earlier run assigned the id to another record.
-    pub fn keep(&mut self, kind: &str, text: &str) -> Result<Option<u64>, String> {
-        let Some(id) = whole(text) else { return Ok(None) };
-        if self.earlier.get(kind).is_some_and(|ids| ids.contains(&id)) {
-            return Err(format!(
-                "{kind} id {id} was assigned to another record by an earlier run; convert all files together with a new id map, or \
-                 with --first-id above the export's ids"
-            ));
+    /// Uses a record of the instance for a key without a record.
+    pub fn adopt(&mut self, kind: &str, key: String, id: u64) {
+        if self.known(kind, &key).is_none() {
+            self.set(kind, key, id);
         }
-        self.taken.entry(kind.to_owned()).or_default().insert(id);
-        Ok(Some(id))
+    }
+
+    /// The number of ids of a kind that this run assigned.
+    pub fn assigned(&self, kind: &str) -> u64 {
+        self.assigned.get(kind).copied().unwrap_or_default()
+    }
+
+    /// The zone of a product's local dates.
+    pub fn zone(&self, product: &str) -> Option<&str> {
+        self.file.zones.get(product).map(String::as_str)
+    }
+
+    /// Sets the zone of a product's local dates.
+    pub fn set_zone(&mut self, product: &str, zone: &str) {
+        self.file.zones.insert(product.to_owned(), zone.to_owned());
+    }
+
+    /// The id of a key, if it has one.
+    pub fn known(&self, kind: &str, key: &str) -> Option<u64> {
+        self.file.ids.get(kind)?.get(key).copied()
+    }
+
+    /// Reserves an id of the export for its record, so that no other record gets it.
+    pub fn reserve(&mut self, kind: &str, text: &str) {
+        if let Some(id) = whole(text).filter(|_| !self.is_assigning) {
+            self.reserved.entry(kind.to_owned()).or_default().insert(id);
+        }
+    }
+
+    /// The id of a record: that of its key in an earlier run, else the id that it has in the export, if it is usable, else
+    /// the next free one.
+    pub fn of_record(&mut self, kind: &'static str, key: String, exported: &str) -> u64 {
+        if let Some(id) = self.known(kind, &key) {
+            return id;
+        }
+        let kept = whole(exported).filter(|_| !self.is_assigning);
+        let is_free = |id: &u64| !self.used.get(kind).is_some_and(|used| used.contains(id));
+        match kept.filter(is_free) {
+            Some(id) => self.set(kind, key, id),
+            None => self.assign(kind, key),
+        }
     }
 
     /// The id of a key: that of an earlier run, else the next free one.
     pub fn assign(&mut self, kind: &'static str, key: String) -> u64 {
-        if let Some(id) = self.assigned.get(kind).and_then(|map| map.get(&key)) {
-            return *id;
+        if let Some(id) = self.known(kind, &key) {
+            return id;
         }
-        let taken = self.taken.entry(kind.to_owned()).or_default();
+        let taken = [self.used.get(kind), self.reserved.get(kind)];
         let first = self.first.entry(kind).or_insert(1);
-        while taken.contains(first) {
+        while taken.iter().flatten().any(|ids| ids.contains(first)) {
             *first += 1;
         }
         let id = *first;
-        taken.insert(id);
-        self.assigned.entry(kind.to_owned()).or_default().insert(key, id);
+        *self.assigned.entry(kind).or_default() += 1;
+        self.set(kind, key, id)
+    }
+
+    fn set(&mut self, kind: &str, key: String, id: u64) -> u64 {
+        self.used.entry(kind.to_owned()).or_default().insert(id);
+        self.file.ids.entry(kind.to_owned()).or_default().insert(key, id);
         id
     }
 }
 
 /// An id of an export that an import accepts.
 pub fn whole(text: &str) -> Option<u64> {
+    let text = super::token::without_fraction(text);
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse()
         .ok()
@@ -119,18 +175,25 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("ids.json");
         let mut ids = IdMap::read(&path).unwrap();
-        assert_eq!(ids.keep("lead", "1"), Ok(Some(1)));
-        assert_eq!(ids.keep("lead", "5f3a"), Ok(None));
-        assert_eq!(ids.keep("lead", "1000000000000000"), Ok(None));
-        let ana = ids.assign("lead", "ana".to_owned());
-        assert_eq!((ana, ids.assign("lead", "bia".to_owned())), (2, 3));
+        ids.reserve("lead", "1");
+        let key = |text: &str| text.to_owned();
+        assert_eq!(ids.of_record("lead", key("id:5f3a"), "5f3a"), 2);
+        assert_eq!(ids.of_record("lead", key("id:1"), "1"), 1);
+        assert_eq!(
+            ids.of_record("lead", key("id:999999999999999"), "999999999999999"),
+            3
+        );
+        assert_eq!((ids.assigned("lead"), ids.assigned("user")), (2, 0));
+        ids.set_zone("csv", "America/Recife");
         ids.write(&path).unwrap();
         let mut again = IdMap::read(&path).unwrap();
-        assert_eq!(again.assign("lead", "caio".to_owned()), 1);
-        assert_eq!(again.assign("lead", "ana".to_owned()), 2);
-        assert!(again.keep("lead", "2").is_err());
-        again.begin_at("user", 100);
-        assert_eq!(again.assign("user", "ana".to_owned()), 100);
-        assert_eq!(again.len(), 4);
+        assert_eq!(again.zone("csv"), Some("America/Recife"));
+        again.is_assigning = true;
+        again.begin_at("lead", 70);
+        assert_eq!(again.of_record("lead", key("id:1"), "1"), 1);
+        assert_eq!(again.of_record("lead", key("id:4"), "4"), 70);
+        // Its own id is taken by another record.
+        again.is_assigning = false;
+        assert_eq!(again.of_record("lead", key("id:2"), "2"), 71);
     }
 }

@@ -24,4 +24,9 @@ impl FileKind {
             Self::Opportunity => "opportunity",
         }
     }
+
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }

@@ -1,23 +1,23 @@
 //! The mapping of a file's columns to fields: guessed by their names, then changed by a map (C-105).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use shared::ids::LeadId;
 use shared::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
-use shared::opportunity::Status;
 use shared::time::Timestamp;
 
-use super::columns::{self, Product};
-use super::dates::DateOrder;
+use super::columns::{self, Layout};
+use super::input::{Cell, Row, Sheet};
 use super::kind::FileKind;
-use super::sheet::{Sheet, SheetRow};
-use super::value::{DecimalMark, is_absent};
+use super::map::MapFile;
+use super::names::{self, ColumnField, FileNames, Product, plain};
+use super::token::is_absent;
 
 /// Fields that several columns may fill. All addresses and numbers of a row are read; of other fields, the first value.
-const SHARED: [&str; 8] = [
+const SHARED: [&str; 9] = [
     "email",
     "phone",
     "mobile",
@@ -26,73 +26,8 @@ const SHARED: [&str; 8] = [
     "closeDate",
     "id",
     "sale_channel",
+    "tags",
 ];
-const AMOUNTS: [&str; 1] = ["value"];
-const DATES: [&str; 8] = [
-    "createDate",
-    "lastActive",
-    "updateDate",
-    "expectedCloseDate",
-    "closeDate",
-    "gain_date",
-    "lost_date",
-    "last_column_change",
-];
-
-/// Changes to the guessed mapping.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MapFile {
-    /// The style of all amounts.
-    pub decimal: Option<DecimalMark>,
-    /// The order of all dates.
-    pub dates: Option<DateOrder>,
-    /// The main kind of a file.
-    pub kinds: BTreeMap<String, FileKind>,
-    /// Fields by heading, in all files.
-    pub columns: BTreeMap<String, String>,
-    /// Fields by file and heading.
-    pub files: BTreeMap<String, BTreeMap<String, String>>,
-    /// Statuses by the text of a status or stage.
-    pub status: BTreeMap<String, Status>,
-    /// The order of each funnel's columns.
-    pub funnels: BTreeMap<String, Vec<String>>,
-}
-
-impl MapFile {
-    /// Requires that the files and headings of the map exist.
-    ///
-    /// # Errors
-    /// A message with the first one that does not exist.
-    pub fn check(&self, sheets: &[Sheet]) -> Result<(), String> {
-        let named = |name: &String| sheets.iter().any(|sheet| sheet.name == *name);
-        if let Some(file) = self
-            .kinds
-            .keys()
-            .chain(self.files.keys())
-            .find(|name| !named(name))
-        {
-            return Err(format!("there is no file {file:?} among the files to convert"));
-        }
-        let has = |heading: &String| sheets.iter().any(|sheet| sheet.headings.contains(heading));
-        let headings = self
-            .columns
-            .keys()
-            .chain(self.files.values().flat_map(BTreeMap::keys));
-        match headings.into_iter().find(|heading| !has(heading)) {
-            Some(heading) => Err(format!(
-                "no file has a column {heading:?}; copy the name from the first line of the file"
-            )),
-            None => Ok(()),
-        }
-    }
-
-    fn target(&self, file: &str, heading: &str) -> Option<Result<ColumnTarget, String>> {
-        let own = self.files.get(file).and_then(|columns| columns.get(heading));
-        let text = own.or_else(|| self.columns.get(heading))?;
-        Some(ColumnTarget::parse(text))
-    }
-}
 
 /// The use of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +41,8 @@ pub enum ColumnTarget {
 }
 
 impl ColumnTarget {
-    const fn field(&self) -> Option<columns::ColumnField> {
+    /// The field that it fills.
+    pub const fn field(&self) -> Option<ColumnField> {
         match self {
             Self::Field(part, field) => Some((*part, *field)),
             _ => None,
@@ -114,11 +50,14 @@ impl ColumnTarget {
     }
 
     /// Parses an entry of a map: a field such as `lead.email`, a custom field such as `lead:ALIAS`, or nothing.
-    fn parse(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// The reason with the entries that are possible.
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::LeftOut("by the map"));
         }
-        if let Some((part, field)) = columns::field(text) {
+        if let Some((part, field)) = names::field(text) {
             return Ok(Self::Field(part, field));
         }
         let custom = text.split_once(':').filter(|(_, name)| !name.is_empty());
@@ -127,9 +66,9 @@ impl ColumnTarget {
             // Any name: an opportunity's custom fields are in an object of their own.
             Some(("opportunity", name)) => Ok(Self::Custom(FileKind::Opportunity, name.to_owned())),
             _ => {
-                let fields = FileKind::ALL
-                    .iter()
-                    .flat_map(|part| part.fields().map(move |field| format!("{}.{field}", part.name())));
+                let fields = FileKind::ALL.iter().flat_map(|part| {
+                    names::fields(*part).map(move |field| format!("{}.{field}", part.name()))
+                });
                 let fields = fields.collect::<Vec<_>>().join(", ");
                 Err(format!(
                     "{text:?} is no field; use lead:ALIAS or opportunity:NAME for a custom field, an empty text to leave the column out, or one of {fields}"
@@ -158,11 +97,13 @@ impl ColumnTarget {
 
 /// Whether a lead has a field of this name, which no custom field can have.
 fn is_fixed(alias: &str) -> bool {
-    let lead = LeadId::new(1).zip(Timestamp::parse("1970-01-01T00:00:00Z"));
-    let lead = lead.map_or(Value::Null, |(id, date)| json!(Lead::new(id, date)));
-    lead.get(alias).is_some()
+    static FIXED: LazyLock<Value> = LazyLock::new(|| {
+        let lead = LeadId::new(1).zip(Timestamp::parse("1970-01-01T00:00:00Z"));
+        lead.map_or(Value::Null, |(id, date)| json!(Lead::new(id, date)))
+    });
+    FIXED.get(alias).is_some()
         || DERIVED_FIELDS.contains(&alias)
-        || [WHATSAPP, "utmTags", "kind"].contains(&alias)
+        || [WHATSAPP, "utmTags", "kind", "merge"].contains(&alias)
 }
 
 /// A column with its use.
@@ -170,13 +111,10 @@ fn is_fixed(alias: &str) -> bool {
 pub struct MappedColumn {
     /// The use.
     pub target: ColumnTarget,
+    /// Number of values.
     filled: usize,
-    /// The style of its amounts.
-    pub decimal: DecimalMark,
-    /// The order of its dates.
-    pub dates: DateOrder,
-    /// Type, as shown.
-    shown_type: String,
+    /// A field that it would fill if no other column did.
+    pub alike: Option<ColumnField>,
 }
 
 /// A file with its mapping.
@@ -184,136 +122,154 @@ pub struct MappedColumn {
 pub struct MappedFile {
     /// The rows.
     pub sheet: Sheet,
-    /// The product that wrote it.
-    pub product: Product,
+    /// The names that apply.
+    pub names: FileNames,
     /// The kind of which every row is one.
     pub main: FileKind,
     /// In the order of the file.
     pub columns: Vec<MappedColumn>,
+    /// The columns of each field.
+    fields: HashMap<ColumnField, Vec<usize>>,
 }
 
 impl MappedFile {
-    /// Maps each column of a file to a field, by the map, else by its heading, with the style of its amounts and dates.
+    /// Maps each column of a file to a field, by the map, else by its heading.
     ///
     /// # Errors
     /// A message, if the map names an unknown field.
     pub fn new(sheet: Sheet, product: Product, map: &MapFile) -> Result<Self, String> {
+        let names = FileNames::of(product, &sheet.headings);
         let main = map.kinds.get(&sheet.name).copied();
-        let main = main.unwrap_or_else(|| columns::main_part(product, &sheet.headings));
-        // A guess does not repeat a field, unless several columns may fill it.
-        let headings = sheet.headings.iter();
-        let mapped = headings.filter_map(|heading| map.target(&sheet.name, heading)?.ok()?.field());
-        let mut used: BTreeSet<_> = mapped.collect();
-        let mut table = Self {
-            main,
-            product,
-            columns: Vec::new(),
+        let main = main.unwrap_or_else(|| columns::main_kind(&names, &sheet.headings));
+        let mut filled = vec![0; sheet.headings.len()];
+        for row in sheet.grid.rows() {
+            for (count, cell) in filled.iter_mut().zip(row.cells()) {
+                *count += usize::from(!is_absent(cell.text));
+            }
+        }
+        let mut file = Self {
             sheet,
+            names,
+            main,
+            columns: Vec::new(),
+            fields: HashMap::new(),
         };
-        for (at, heading) in table.sheet.headings.iter().enumerate() {
-            let cells = || {
-                table
-                    .sheet
-                    .rows
-                    .iter()
-                    .map(move |row| row.cells[at].as_str())
-                    .filter(|cell| !is_absent(cell))
-            };
-            let target = match map.target(&table.sheet.name, heading) {
-                Some(target) => target?,
-                None if cells().next().is_none() => ColumnTarget::LeftOut("empty"),
-                None => table.guessed(product, heading, &used),
+        file.map_columns(&filled, map)?;
+        for (at, column) in file.columns.iter().enumerate() {
+            if let Some(field) = column.target.field() {
+                file.fields.entry(field).or_default().push(at);
+            }
+        }
+        Ok(file)
+    }
+
+    fn map_columns(&mut self, filled: &[usize], map: &MapFile) -> Result<(), String> {
+        let layout = Layout::of(&self.names, self.main, &self.sheet.headings);
+        let targets = self
+            .sheet
+            .headings
+            .iter()
+            .map(|heading| map.target(&self.sheet.name, heading).transpose());
+        let targets = targets.collect::<Result<Vec<_>, _>>()?;
+        // A guess does not repeat a field, unless several columns may fill it.
+        let mut used: HashSet<_> = targets.iter().flatten().filter_map(ColumnTarget::field).collect();
+        let mut aliases = HashSet::new();
+        let mut columns = Vec::with_capacity(targets.len());
+        for ((heading, target), filled) in self.sheet.headings.iter().zip(targets).zip(filled) {
+            let guess = layout.field(heading);
+            let is_free = |field: &ColumnField| SHARED.contains(&field.1) || !used.contains(field);
+            let is_mapped = target.is_some();
+            let target = match (target, guess.filter(is_free)) {
+                (Some(target), _) => target,
+                (None, Some((part, field))) => ColumnTarget::Field(part, field),
+                (None, None) if *filled == 0 => ColumnTarget::LeftOut("empty"),
+                (None, None) => self.custom_target(heading, &mut aliases),
             };
             used.extend(target.field());
-            let (decimal, dates) = (
-                map.decimal.or_else(|| DecimalMark::proven(cells())),
-                map.dates.or_else(|| DateOrder::proven(cells())),
-            );
-            let assumed = if table.sheet.separator == b';' {
-                DecimalMark::Comma
-            } else {
-                DecimalMark::Point
-            };
-            table.columns.push(MappedColumn {
-                filled: cells().count(),
-                shown_type: shown_type(&target, decimal, assumed, dates, &cells),
-                decimal: decimal.unwrap_or(assumed),
-                dates: dates.unwrap_or(DateOrder::Dmy),
+            columns.push(MappedColumn {
+                alike: guess.filter(|field| !is_mapped && *filled > 0 && target.field() != Some(*field)),
+                filled: *filled,
                 target,
             });
         }
-        Ok(table)
+        self.columns = columns;
+        Ok(())
     }
 
-    fn guessed(
-        &self,
-        product: Product,
-        heading: &str,
-        used: &BTreeSet<columns::ColumnField>,
-    ) -> ColumnTarget {
-        if let Some((part, field)) = columns::guessed(product, self.main, heading, &self.sheet.headings)
-            && (SHARED.contains(&field) || !used.contains(&(part, field)))
-        {
-            return ColumnTarget::Field(part, field);
-        }
-        let (part, name) = columns::of_part(product, self.main, heading);
+    /// The custom field of a column without a field.
+    fn custom_target(&self, heading: &str, aliases: &mut HashSet<String>) -> ColumnTarget {
+        let entity = names::entity(heading).filter(|_| self.names.product != "csv");
+        let (part, name) = entity.unwrap_or((self.main, heading));
         match part {
             FileKind::Company => ColumnTarget::LeftOut("a company has no custom fields"),
-            FileKind::Opportunity => ColumnTarget::Custom(part, name.to_owned()),
+            FileKind::Opportunity => ColumnTarget::Custom(part, name.trim().to_owned()),
             FileKind::Lead => {
-                let alias = columns::plain(name).replace(' ', "_");
+                let alias = plain(name).replace(' ', "_");
                 let is_free = !alias.is_empty() && !is_fixed(&alias);
-                ColumnTarget::Custom(part, if is_free { alias } else { format!("field_{alias}") })
+                let mut alias = if is_free { alias } else { format!("field_{alias}") };
+                while !aliases.insert(alias.clone()) {
+                    alias.push('_');
+                }
+                ColumnTarget::Custom(part, alias)
             }
         }
     }
 
     /// Whether a column fills a field.
-    pub fn has(&self, part: FileKind, field: &str) -> bool {
-        let wanted = Some((part, field));
-        self.columns.iter().any(|column| column.target.field() == wanted)
+    pub fn has(&self, part: FileKind, field: &'static str) -> bool {
+        self.fields.contains_key(&(part, field))
     }
 
     /// The values of a field in a row, without absent ones, each with its column.
     pub fn values<'a>(
         &'a self,
-        row: &'a SheetRow,
+        row: Row<'a>,
         part: FileKind,
-        field: &str,
-    ) -> impl Iterator<Item = (&'a MappedColumn, &'a str)> {
-        let cells = self.columns.iter().zip(&row.cells);
-        let wanted = Some((part, field));
-        let filled = cells.filter(move |(column, cell)| column.target.field() == wanted && !is_absent(cell));
-        filled.map(|(column, cell)| (column, cell.as_str()))
+        field: &'static str,
+    ) -> impl Iterator<Item = (usize, Cell<'a>)> {
+        let columns = self
+            .fields
+            .get(&(part, field))
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let cells = columns.iter().map(move |column| (*column, row.cell(*column)));
+        cells.filter(|(_, cell)| !is_absent(cell.text))
     }
 
-    /// The custom fields of a row.
+    /// The custom fields of a row, each with its column.
     pub fn custom<'a>(
         &'a self,
-        row: &'a SheetRow,
+        row: Row<'a>,
         part: FileKind,
-    ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let cells = self.columns.iter().zip(&row.cells);
-        cells
-            .filter(|(_, cell)| !is_absent(cell))
-            .filter_map(move |(column, cell)| match &column.target {
-                ColumnTarget::Custom(of, name) if *of == part => Some((name.as_str(), cell.as_str())),
-                _ => None,
-            })
+    ) -> impl Iterator<Item = (usize, &'a str, Cell<'a>)> {
+        let columns = self.columns.iter().enumerate();
+        columns.filter_map(move |(at, column)| match &column.target {
+            ColumnTarget::Custom(of, name) if *of == part => {
+                let cell = row.cell(at);
+                (!is_absent(cell.text)).then_some((at, name.as_str(), cell))
+            }
+            _ => None,
+        })
     }
 
-    /// The mapping as a table of text.
-    pub fn shown(&self) -> String {
-        let separator = match self.sheet.separator {
-            b'\t' => "tabs".to_owned(),
-            other => char::from(other).to_string(),
-        };
+    /// The name of a column.
+    pub fn heading(&self, column: usize) -> &str {
+        self.sheet
+            .headings
+            .get(column)
+            .map(String::as_str)
+            .unwrap_or_default()
+    }
+
+    /// The mapping as a table of text. `types` are those of the columns, as shown.
+    pub fn shown(&self, types: &[String]) -> String {
         let mut text = format!(
-            "{}: {} rows of kind {}, {}, separated by {separator}\n",
+            "{}: {} rows of kind {}, {}, columns of {}\n",
             self.sheet.name,
-            self.sheet.rows.len() + self.sheet.faults.len(),
+            self.sheet.grid.len() + self.sheet.faults.len(),
             self.main.name(),
-            self.sheet.encoding
+            self.sheet.form,
+            self.names.product,
         );
         let width = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or_default().min(48);
         let first = width(&mut self.sheet.headings.iter().map(|name| name.chars().count()));
@@ -328,22 +284,22 @@ impl MappedFile {
             "  {:first$}  {:second$}  {:>7}  type",
             "column", "field", "filled"
         );
-        for (heading, column) in self.sheet.headings.iter().zip(&self.columns) {
+        for ((heading, column), shown_type) in self.sheet.headings.iter().zip(&self.columns).zip(types) {
             let heading = heading.escape_debug().to_string().replace("\\'", "'");
+            let (field, filled) = (column.target.shown(), column.filled);
             let _ = writeln!(
                 text,
-                "  {heading:first$}  {:second$}  {:>7}  {}",
-                column.target.shown(),
-                column.filled,
-                column.shown_type
+                "  {heading:first$}  {field:second$}  {filled:>7}  {shown_type}"
             );
+        }
+        for note in &self.sheet.notes {
+            let _ = writeln!(text, "{}: {note}", self.sheet.name);
         }
         text
     }
 
     /// The mapping as the sections of a map.
     pub fn written(&self) -> (String, String) {
-        let quoted = |text: &str| Value::from(text).to_string();
         let name = quoted(&self.sheet.name);
         let mut columns = format!("\n[files.{name}]\n");
         for (heading, column) in self.sheet.headings.iter().zip(&self.columns) {
@@ -358,44 +314,14 @@ impl MappedFile {
     }
 }
 
-/// The type of a column, without an example.
-fn shown_type<'a, I: Iterator<Item = &'a str>>(
-    target: &ColumnTarget,
-    decimal: Option<DecimalMark>,
-    assumed: DecimalMark,
-    dates: Option<DateOrder>,
-    cells: &dyn Fn() -> I,
-) -> String {
-    let ColumnTarget::Field(_, field) = target else {
-        return if matches!(target, ColumnTarget::LeftOut(_)) {
-            String::new()
-        } else {
-            "text".to_owned()
-        };
-    };
-    if AMOUNTS.contains(field) {
-        let marked = cells().any(|cell| cell.contains(['.', ',']));
-        return match decimal {
-            Some(decimal) => format!("amount, decimal {decimal}"),
-            None if marked => format!("amount, decimal {assumed} assumed (see --decimal)"),
-            None => "amount".to_owned(),
-        };
-    }
-    if DATES.contains(field) {
-        return match dates {
-            _ if !cells().any(DateOrder::matters) => "date y-m-d".to_owned(),
-            Some(dates) => format!("date {dates}"),
-            None => format!("date {} assumed (see --dates)", DateOrder::Dmy),
-        };
-    }
-    match *field {
-        "id" if cells().all(|cell| super::ids::whole(super::contact::first_id(cell).0).is_some()) => {
-            "whole number".to_owned()
-        }
-        "id" => "text, ids are assigned".to_owned(),
-        "phone" | "mobile" | "chatapp" | "companyphone" => "telephone number".to_owned(),
-        "email" | "companyemail" => "e-mail address".to_owned(),
-        "createTime" | "closeTime" => "time of day".to_owned(),
-        _ => "text".to_owned(),
-    }
+/// A text as a map contains it.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// The mapping of the files as a map, for editing.
+#[must_use]
+pub fn written_map(files: &[MappedFile]) -> String {
+    let (kinds, columns): (Vec<_>, Vec<_>) = files.iter().map(MappedFile::written).unzip();
+    format!("[kinds]\n{}{}", kinds.concat(), columns.concat())
 }

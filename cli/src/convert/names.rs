@@ -1,313 +1,461 @@
-//! Names of columns in exports of `HubSpot`, Pipedrive and RD Station, in English and Portuguese, and the fields that
-//! they fill, by the main kind of the file (C-105).
+//! Names of columns in the exports of products, and words of cells. Both are data: a file for each product and language
+//! in `names`, and `common.toml` for every program (C-105).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use shared::opportunity::Status;
+use shared::text::fold;
 
 use super::kind::FileKind;
 
-/// Columns of companies.
-pub const COMPANY: &[(FileKind, &str, &str)] = &[
-    (
-        FileKind::Company,
-        "id",
-        "record id|id do registro|company id|id da empresa|organization id|id",
-    ),
-    (
-        FileKind::Company,
-        "companyname",
-        "company name|nome da empresa|name|nome|company|empresa|razao social|nome fantasia|organization|organizacao",
-    ),
-    (FileKind::Company, "cnpj", "cnpj|tax id|cpf cnpj"),
-    (
-        FileKind::Company,
-        "companyemail",
-        "email|e mail|company email|email da empresa",
-    ),
-    (
-        FileKind::Company,
-        "companyphone",
-        "phone number|numero de telefone|phone|telefone|tel|fone",
-    ),
-    (
-        FileKind::Company,
-        "companyaddress",
-        "street address|endereco|address|endereco da rua|logradouro",
-    ),
-    (FileKind::Company, "companycity", "city|cidade"),
-    (
-        FileKind::Company,
-        "companystate",
-        "state region|estado regiao|state|estado|uf",
-    ),
-    (
-        FileKind::Company,
-        "companycountry",
-        "country region|pais regiao|country|pais",
-    ),
-    (
-        FileKind::Company,
-        "companyzipcode",
-        "postal code|codigo postal|zip code|zip|cep",
-    ),
-    (
-        FileKind::Company,
-        "companyindustry",
-        "industry|setor|segmento|ramo|industria",
-    ),
-    (
-        FileKind::Company,
-        "companynemployees",
-        "number of employees|numero de funcionarios|employees|numero de colaboradores|employee count",
-    ),
-    (
-        FileKind::Company,
-        "companyannualrevenue",
-        "annual revenue|receita anual|faturamento anual",
-    ),
-    (
-        FileKind::Company,
-        "owner",
-        "company owner|proprietario da empresa|owner|proprietario|responsavel|vendedor",
-    ),
-    (
-        FileKind::Company,
-        "createDate",
-        "create date|data de criacao|organization created|organizacao criada em|created|criado em|created at",
-    ),
+/// The files of names. The first one has the names that every program may use.
+const FILES: [&str; 17] = [
+    include_str!("names/common.toml"),
+    include_str!("names/hubspot.toml"),
+    include_str!("names/pipedrive-en.toml"),
+    include_str!("names/pipedrive-pt.toml"),
+    include_str!("names/pipedrive-es.toml"),
+    include_str!("names/pipedrive-de.toml"),
+    include_str!("names/rdstation-crm.toml"),
+    include_str!("names/rdstation-marketing.toml"),
+    include_str!("names/kommo.toml"),
+    include_str!("names/salesforce.toml"),
+    include_str!("names/zoho.toml"),
+    include_str!("names/bitrix24.toml"),
+    include_str!("names/piperun.toml"),
+    include_str!("names/agendor.toml"),
+    include_str!("names/ploomes.toml"),
+    include_str!("names/google.toml"),
+    include_str!("names/outlook.toml"),
 ];
+/// Fewer known columns do not tell a product.
+const MIN_SIGN: usize = 1;
 
-/// Columns of leads.
-pub const LEAD: &[(FileKind, &str, &str)] = &[
-    (
-        FileKind::Lead,
-        "id",
-        "record id|id do registro|contact id|id do contato|lead id|id do lead|person id|id",
-    ),
-    (FileKind::Lead, "firstname", "first name|primeiro nome|firstname"),
-    (
-        FileKind::Lead,
-        "lastname",
-        "last name|sobrenome|surname|ultimo nome|lastname",
-    ),
-    (
-        FileKind::Lead,
-        "name",
-        "name|nome|full name|nome completo|contact|contato|contact name|nome do contato|lead|cliente|customer",
-    ),
-    (
-        FileKind::Lead,
-        "email",
-        "email|e mail|email address|endereco de email|email do contato|work email|email work|email home|email other|\
-         e mail trabalho|e mail residencial|e mail casa|e mail outros|email trabalho",
-    ),
-    (
-        FileKind::Lead,
-        "phone",
-        "phone number|numero de telefone|phone|telefone|telephone|tel|fone|telefone fixo|telefone comercial|telefone 1|telefone 2|phone work|phone home|\
-         phone other|telefone trabalho|telefone residencial|telefone casa|telefone outros",
-    ),
-    (
-        FileKind::Lead,
-        "mobile",
-        "mobile phone number|numero de telefone celular|numero de celular|mobile phone|mobile|celular|telefone celular|phone mobile",
-    ),
-    (
-        FileKind::Lead,
-        "chatapp",
-        "whatsapp|whatsapp phone number|numero de telefone do whatsapp|numero do whatsapp|numero de whatsapp",
-    ),
-    (
-        FileKind::Lead,
-        "address",
-        "street address|endereco|address|endereco da rua|rua|logradouro",
-    ),
-    (FileKind::Lead, "city", "city|cidade"),
-    (
-        FileKind::Lead,
-        "state",
-        "state region|estado regiao|state|estado|uf",
-    ),
-    (
-        FileKind::Lead,
-        "country",
-        "country region|pais regiao|country|pais",
-    ),
-    (
-        FileKind::Lead,
-        "zipcode",
-        "postal code|codigo postal|zip code|zip|cep",
-    ),
-    (
-        FileKind::Lead,
-        "owner",
-        "contact owner|proprietario do contato|owner|proprietario|responsavel|dono do lead|dono|vendedor|lead owner|assigned to",
-    ),
-    (
-        FileKind::Lead,
-        "createDate",
-        "create date|data de criacao|person created|pessoa criada em|created|criado em|created at|data de cadastro|\
-         data da primeira conversao",
-    ),
-    (FileKind::Lead, "createTime", "hora de criacao"),
-    (
-        FileKind::Lead,
-        "lastActive",
-        "last activity date|data da ultima atividade|last activity|ultima atividade|data da ultima conversao",
-    ),
-    (
-        FileKind::Lead,
-        "acquisition_channel",
-        "original source|fonte original|original traffic source|fonte original do trafego|lead source|origem do lead|fonte do lead|source|origem|fonte|canal|\
-         origem da primeira conversao",
-    ),
-    (FileKind::Lead, "tags", "tags|label|etiqueta|labels|etiquetas"),
-    (
-        FileKind::Company,
-        "id",
-        "associated company ids primary|associated company ids|associated company id|primary associated company id|\
-         ids de empresas associadas|id da empresa associada|organization id|id da organizacao",
-    ),
-    (
-        FileKind::Company,
-        "companyname",
-        "associated company|empresa associada|company name|nome da empresa|company|empresa|organization|organizacao",
-    ),
-];
+static NAMES: LazyLock<Vec<Names>> = LazyLock::new(|| FILES.iter().map(|text| Names::parse(text)).collect());
 
-/// Columns of opportunities.
-pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
-    (
-        FileKind::Opportunity,
-        "id",
-        "record id|id do registro|deal id|id do negocio|opportunity id|id",
-    ),
-    (
-        FileKind::Opportunity,
-        "title",
-        "deal name|nome do negocio|title|titulo|deal|negocio|opportunity|oportunidade|nome da oportunidade|nome da negociacao|\
-         negociacao|name|nome|pedido|no pedido|n pedido|numero do pedido|orcamento|no orcamento|n orcamento|numero do orcamento|\
-         order|order number",
-    ),
-    (
-        FileKind::Opportunity,
-        "value",
-        "amount|valor|value|deal value|valor do negocio|valor unico|valor da negociacao|montante|valor total|quantia|vlr total|\
-         valor liquido|valor bruto|valor r|valor do pedido|total do pedido",
-    ),
-    (
-        FileKind::Opportunity,
-        "funnel",
-        "pipeline|funil|funil de vendas|funnel|deal pipeline",
-    ),
-    (
-        FileKind::Opportunity,
-        "column",
-        "deal stage|etapa do negocio|fase do negocio|stage|etapa|etapa do funil|fase|estagio|pipeline stage",
-    ),
-    (
-        FileKind::Opportunity,
-        "status",
-        "status|deal status|status do negocio|situacao",
-    ),
-    (
-        FileKind::Opportunity,
-        "user",
-        "deal owner|proprietario do negocio|owner|proprietario|responsavel|vendedor|usuario responsavel",
-    ),
-    (
-        FileKind::Opportunity,
-        "expectedCloseDate",
-        "expected close date|data de fechamento esperada|data prevista de fechamento|previsao de fechamento|\
-         data esperada de fechamento|data de previsao de fechamento",
-    ),
-    (
-        FileKind::Opportunity,
-        "closeDate",
-        "close date|data de fechamento|deal closed on|negocio fechado em|closed on",
-    ),
-    (
-        FileKind::Opportunity,
-        "closeTime",
-        "hora de fechamento|hora do fechamento",
-    ),
-    (
-        FileKind::Opportunity,
-        "gain_date",
-        "won time|ganho em|data do ganho|data de ganho",
-    ),
-    (
-        FileKind::Opportunity,
-        "lost_date",
-        "lost time|data de perda|data da perda|perdido em",
-    ),
-    (
-        FileKind::Opportunity,
-        "createDate",
-        "create date|data de criacao|deal created|negocio criado em|data de criacao do negocio|created|criado em|created at|data|\
-         data emissao|data de emissao|emissao|data do pedido|order date",
-    ),
-    (FileKind::Opportunity, "createTime", "hora de criacao"),
-    (
-        FileKind::Opportunity,
-        "updateDate",
-        "last modified date|data da ultima modificacao|update time|atualizado em|updated|updated at|data da ultima atualizacao|\
-         hora da atualizacao",
-    ),
-    (
-        FileKind::Opportunity,
-        "last_column_change",
-        "last stage change|ultima alteracao de etapa",
-    ),
-    (
-        FileKind::Opportunity,
-        "loss_reason",
-        "lost reason|motivo da perda|motivo de perda|closed lost reason|motivo do fechamento perdido|loss reason",
-    ),
-    (
-        FileKind::Opportunity,
-        "gain_reason",
-        "closed won reason|motivo do fechamento ganho|motivo do ganho",
-    ),
-    (
-        FileKind::Opportunity,
-        "sale_channel",
-        "source|fonte|origem|lead source|fonte do lead|origem do lead|canal|source channel|original source|fonte original|\
-         original traffic source|fonte original do trafego",
-    ),
-    (FileKind::Opportunity, "campaign", "campaign|campanha"),
-    (
-        FileKind::Lead,
-        "id",
-        "associated contact ids|associated contact id|ids de contatos associados|id do contato associado|contact person id|\
-         id da pessoa de contato",
-    ),
-    (
-        FileKind::Lead,
-        "name",
-        "associated contact|contato associado|contact person|pessoa de contato|contact|contato|contatos|contact name|\
-         nome do contato|cliente|nome do cliente|person",
-    ),
-    (
-        FileKind::Lead,
-        "email",
-        "email|e mail|contact email|email do contato|e mail do contato|email do cliente|e mail do cliente",
-    ),
-    (
-        FileKind::Lead,
-        "phone",
-        "phone|telefone|phone number|contact phone|telefone do contato|telefone do cliente|tel|fone|telefone 1|telefone 2",
-    ),
-    (FileKind::Lead, "mobile", "mobile|celular|telefone celular"),
-    (FileKind::Lead, "chatapp", "whatsapp"),
-    (
-        FileKind::Company,
-        "id",
-        "associated company ids primary|associated company ids|associated company id|ids de empresas associadas|\
-         id da empresa associada|organization id|id da organizacao",
-    ),
-    (
-        FileKind::Company,
-        "companyname",
-        "associated company|empresa associada|organization|organizacao|company|empresa|company name|nome da empresa|razao social|\
-         nome fantasia",
-    ),
-    (FileKind::Company, "cnpj", "cnpj|cnpj cpf|cpf cnpj"),
-];
+/// The product that wrote the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Product {
+    /// The product by the names of a file's columns
+    Auto,
+    /// Any table with a heading
+    Csv,
+    /// `HubSpot`
+    #[value(help = "HubSpot")]
+    Hubspot,
+    /// Pipedrive
+    Pipedrive,
+    /// RD Station CRM and Marketing
+    Rdstation,
+    /// Kommo (amoCRM)
+    Kommo,
+    /// Reports of Salesforce
+    Salesforce,
+    /// Zoho CRM
+    Zoho,
+    /// Bitrix24
+    Bitrix24,
+    /// `PipeRun`
+    #[value(help = "PipeRun")]
+    Piperun,
+    /// Agendor
+    Agendor,
+    /// Ploomes
+    Ploomes,
+    /// Google Contacts
+    Google,
+    /// Contacts of Outlook
+    Outlook,
+}
+
+/// A field that a column fills.
+pub type ColumnField = (FileKind, &'static str);
+type Section = BTreeMap<String, Vec<String>>;
+
+/// A file of names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Names {
+    product: String,
+    /// Headings that tell the product, with the kind of such a file.
+    sign: Vec<Sign>,
+    /// What is between several contacts of a deal.
+    contacts: Vec<char>,
+    company: Section,
+    lead: Section,
+    opportunity: Section,
+    entities: BTreeMap<FileKind, Vec<String>>,
+    status: StatusWords,
+    totals: TotalsWords,
+    dates: DateWords,
+    /// Signs and names of currencies by ISO code.
+    currencies: BTreeMap<String, Vec<String>>,
+    /// Beginnings of words by the name of a role.
+    roles: BTreeMap<String, Vec<String>>,
+    /// Fields by the kind of the file and the column's plain name.
+    #[serde(skip)]
+    fields: HashMap<(FileKind, String), (FileKind, String)>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sign {
+    kind: FileKind,
+    heads: Vec<String>,
+}
+
+/// Words of statuses and of stages.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StatusWords {
+    gain: Vec<String>,
+    lost: Vec<String>,
+    open: Vec<String>,
+    /// Beginnings of words in stages that look closed.
+    closed: Vec<String>,
+}
+
+/// Words of lines of totals.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct TotalsWords {
+    first: HashSet<String>,
+    rest: HashSet<String>,
+}
+
+/// Words of dates.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DateWords {
+    months: Vec<Vec<String>>,
+    weekdays: HashSet<String>,
+    fillers: HashSet<String>,
+}
+
+impl Names {
+    fn parse(text: &str) -> Self {
+        // A test reads all files.
+        let mut names: Self = toml::from_str(text).unwrap_or_default();
+        for main in FileKind::ALL {
+            let section = names.section(main).clone();
+            for (field, headings) in section {
+                let (part, field) = match field.split_once('.') {
+                    Some((part, field)) => (FileKind::named(part).unwrap_or(main), field.to_owned()),
+                    None => (main, field),
+                };
+                for heading in headings {
+                    let key = (main, plain(&heading));
+                    names.fields.entry(key).or_insert((part, field.clone()));
+                }
+            }
+        }
+        names
+    }
+
+    fn section(&self, kind: FileKind) -> &Section {
+        match kind {
+            FileKind::Company => &self.company,
+            FileKind::Lead => &self.lead,
+            FileKind::Opportunity => &self.opportunity,
+        }
+    }
+
+    /// The kind of a file with these columns by the sign with most headings, and their number.
+    fn sign(&self, headings: &HashSet<String>) -> Option<(usize, FileKind)> {
+        let is_whole = |sign: &&Sign| sign.heads.iter().all(|head| headings.contains(&plain(head)));
+        let whole: Vec<_> = self.sign.iter().filter(is_whole).collect();
+        let most = whole.iter().map(|sign| sign.heads.len()).max()?;
+        // A file of deals has columns of persons too, and one of persons has columns of companies.
+        let kind = whole.iter().map(|sign| sign.kind).max()?;
+        Some((most, kind))
+    }
+}
+
+/// A heading in the form in which names are compared: without case, accents and punctuation.
+#[must_use]
+pub fn plain(heading: &str) -> String {
+    let mut name = String::with_capacity(heading.len());
+    let folded = fold(heading);
+    for word in folded.split(|c: char| !c.is_alphanumeric()) {
+        if !name.is_empty() && !word.is_empty() {
+            name.push(' ');
+        }
+        name.push_str(word);
+    }
+    name
+}
+
+/// The words of all programs.
+fn common() -> &'static Names {
+    static NONE: LazyLock<Names> = LazyLock::new(Names::default);
+    NAMES.first().unwrap_or(&NONE)
+}
+
+/// Whether a file of any product has a column with this name.
+pub fn is_known_heading(heading: &str) -> bool {
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let fields = NAMES.iter().flat_map(|names| names.fields.keys());
+        fields.map(|(_, name)| name.as_str()).collect()
+    });
+    let name = plain(heading);
+    KNOWN.contains(name.as_str())
+        || entity(heading).is_some_and(|(_, name)| KNOWN.contains(plain(name).as_str()))
+}
+
+/// The kind of records that a heading names, and the rest of the heading: `Person - Email`, `Contact: Email`,
+/// `Email (Person)`, `Record ID - Contact`.
+pub fn entity(heading: &str) -> Option<(FileKind, &str)> {
+    static KINDS: LazyLock<HashMap<&str, FileKind>> = LazyLock::new(|| {
+        let kinds = common().entities.iter();
+        let words = kinds.flat_map(|(kind, words)| words.iter().map(|word| (word.as_str(), *kind)));
+        words.collect()
+    });
+    let kind = |word: &str| KINDS.get(plain(word).as_str()).copied();
+    let before = [" - ", ": "].iter().find_map(|mark| {
+        let (word, name) = heading.split_once(mark)?;
+        Some((kind(word)?, name))
+    });
+    let after = || {
+        let (name, word) = heading.strip_suffix(')').and_then(|text| text.rsplit_once('('))?;
+        Some((kind(word)?, name))
+    };
+    let last = || {
+        let (name, word) = heading.rsplit_once(" - ")?;
+        Some((kind(word)?, name))
+    };
+    before.or_else(after).or_else(last)
+}
+
+/// The fields of records of a kind, which a map may name.
+pub fn fields(kind: FileKind) -> impl Iterator<Item = &'static str> {
+    let fields = common().section(kind).keys();
+    fields.map(String::as_str).filter(|field| !field.contains('.'))
+}
+
+/// The field with a name such as `lead.email`, as maps contain it.
+pub fn field(text: &str) -> Option<ColumnField> {
+    let (part, field) = text.split_once('.')?;
+    let part = FileKind::named(part)?;
+    let known = fields(part).find(|known| *known == field)?;
+    Some((part, known))
+}
+
+/// The names of a product that apply to a file.
+#[derive(Debug, Clone)]
+pub struct FileNames {
+    /// The product's name.
+    pub product: &'static str,
+    /// The kind of the file, if its columns tell it.
+    pub kind: Option<FileKind>,
+    chain: Vec<&'static Names>,
+}
+
+impl FileNames {
+    /// The names for a file with these columns.
+    pub fn of(product: Product, headings: &[String]) -> Self {
+        let headings: HashSet<_> = headings.iter().map(|heading| plain(heading)).collect();
+        let wanted = clap::ValueEnum::to_possible_value(&product);
+        let wanted = wanted.as_ref().map_or("", |value| value.get_name());
+        let is_wanted =
+            |names: &&Names| product == Product::Auto || (names.product == wanted && product != Product::Csv);
+        let signs = NAMES.iter().skip(1).filter(is_wanted);
+        let signs = signs.filter_map(|names| Some((names.sign(&headings)?, names)));
+        let best = signs
+            .filter(|((heads, _), _)| *heads >= MIN_SIGN)
+            .reduce(|best, other| if other.0.0 > best.0.0 { other } else { best });
+        let name = best.map_or(wanted, |(_, names)| names.product.as_str());
+        // Files in other languages of the same product come after the best one.
+        let of_product = NAMES.iter().skip(1).filter(|names| names.product == name);
+        let chain = best.iter().map(|(_, names)| *names).chain(of_product);
+        Self {
+            product: NAMES
+                .iter()
+                .find(|names| names.product == name)
+                .map_or("csv", |names| &names.product),
+            kind: best.map(|((_, kind), _)| kind),
+            chain: chain.collect(),
+        }
+    }
+
+    /// What is between several contacts of a deal.
+    pub fn contacts(&self) -> Vec<char> {
+        let own = self.chain.iter().find(|names| !names.contacts.is_empty());
+        own.map_or_else(|| vec![';'], |names| names.contacts.clone())
+    }
+
+    /// The field of a column in a file of a kind, by its name alone.
+    pub fn field(&self, main: FileKind, heading: &str) -> Option<ColumnField> {
+        let own = |heading: &str| self.lookup(&self.chain, main, &plain(heading));
+        let of_entity = || {
+            let (part, name) = entity(heading)?;
+            let section = if part == main { main } else { part };
+            let all: Vec<_> = self.chain.iter().copied().chain([common()]).collect();
+            let found = self.lookup(&all, section, &plain(name))?;
+            // A reference of another kind's record is not one of this row.
+            (part == main || found.0 == part).then_some(found)
+        };
+        own(heading)
+            .or_else(of_entity)
+            .or_else(|| self.lookup(&[common()], main, &plain(heading)))
+    }
+
+    fn lookup(&self, chain: &[&'static Names], main: FileKind, name: &str) -> Option<ColumnField> {
+        let key = (main, name.to_owned());
+        let (part, field) = chain.iter().find_map(|names| names.fields.get(&key))?;
+        fields(*part)
+            .find(|known| known == field)
+            .map(|field| (*part, field))
+    }
+}
+
+/// Whether a heading may name a column of a role.
+pub fn resembles(role: &str, heading: &str) -> bool {
+    let starts = common().roles.get(role).map(Vec::as_slice).unwrap_or_default();
+    let name = plain(heading);
+    let is_start = |word: &str| {
+        starts
+            .iter()
+            .any(|start| word == start || start.len() > 1 && word.starts_with(start))
+    };
+    name.split(' ').any(is_start)
+}
+
+/// The status of a text, which is in plain form.
+pub fn status(text: &str) -> Option<Status> {
+    static KNOWN: LazyLock<HashMap<String, Status>> = LazyLock::new(|| {
+        let words = &common().status;
+        let lists = [
+            (&words.gain, Status::Gain),
+            (&words.lost, Status::Lost),
+            (&words.open, Status::Open),
+        ];
+        let pairs = lists
+            .iter()
+            .flat_map(|(words, status)| words.iter().map(|word| (plain(word), *status)));
+        pairs.collect()
+    });
+    KNOWN.get(text).copied()
+}
+
+/// Whether a stage in plain form looks closed.
+pub fn looks_closed(stage: &str) -> bool {
+    let closed = &common().status.closed;
+    stage
+        .split(' ')
+        .any(|word| closed.iter().any(|start| word.starts_with(start.as_str())))
+}
+
+/// Whether a text can be the name of a line of totals: `Total`, `Total geral:`, `Total (2 pedidos)`.
+pub fn names_totals(text: &str) -> bool {
+    let words = &common().totals;
+    let name = plain(text);
+    let mut parts = name.split(' ');
+    let is_rest = |word: &str| words.rest.contains(word) || word.bytes().all(|byte| byte.is_ascii_digit());
+    let first = parts.next().unwrap_or_default();
+    let first = if first == "grand" {
+        parts.next().unwrap_or_default()
+    } else {
+        first
+    };
+    words.first.contains(first) && parts.all(is_rest)
+}
+
+/// The ISO code of a currency by its sign, name or code; `$` for that sign alone.
+pub fn currency(word: &str) -> Option<&'static str> {
+    let lower = |text: &str| text.trim().trim_end_matches('.').to_lowercase();
+    let word = lower(word);
+    let known = common().currencies.iter();
+    let mut found = known.filter(|(_, signs)| signs.iter().any(|sign| lower(sign) == word));
+    found.next().map(|(code, _)| code.as_str())
+}
+
+/// The number of a month by its name.
+pub fn month(word: &str) -> Option<u32> {
+    let months = &common().dates.months;
+    let at = months
+        .iter()
+        .position(|names| names.iter().any(|name| name == word))?;
+    u32::try_from(at + 1).ok()
+}
+
+/// Whether a word of a date has no meaning for it: a weekday, or `de`.
+pub fn is_date_filler(word: &str) -> bool {
+    let words = &common().dates;
+    words.weekdays.contains(word) || words.fillers.contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_known_fields_and_each_name_once() {
+        for text in FILES {
+            let names: Names = toml::from_str(text).unwrap_or_else(|cause| panic!("{cause}\n{text}"));
+            for main in FileKind::ALL {
+                let mut seen = HashSet::new();
+                for (name, headings) in names.section(main) {
+                    let whole = if name.contains('.') {
+                        name.clone()
+                    } else {
+                        format!("{}.{name}", main.name())
+                    };
+                    assert!(field(&whole).is_some(), "{}: {whole}", names.product);
+                    for heading in headings {
+                        assert!(
+                            seen.insert(plain(heading)),
+                            "{}: {main:?}: {heading}",
+                            names.product
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_told_by_their_columns() {
+        for (headings, product, kind) in [
+            ("Record ID - Contact|First Name|Email", "hubspot", FileKind::Lead),
+            (
+                "ID|Título|Valor|Funil|Etapa|Status|Pessoa de contato|Negócio criado em",
+                "pipedrive",
+                FileKind::Opportunity,
+            ),
+            (
+                "Nome|Etapa|Estado|Responsável|Contatos",
+                "rdstation",
+                FileKind::Opportunity,
+            ),
+            ("ID|Lead título|Etapa do lead", "kommo", FileKind::Opportunity),
+            (
+                "Opportunity Owner|Opportunity Name|Stage|Amount",
+                "salesforce",
+                FileKind::Opportunity,
+            ),
+        ] {
+            let headings: Vec<_> = headings.split('|').map(str::to_owned).collect();
+            let names = FileNames::of(Product::Auto, &headings);
+            assert_eq!((names.product, names.kind), (product, Some(kind)), "{headings:?}");
+            assert!(FileNames::of(Product::Csv, &headings).kind.is_none());
+        }
+    }
+
+    #[test]
+    fn lines_of_totals() {
+        for text in [
+            "Total",
+            "TOTAL GERAL:",
+            "Total (2 pedidos)",
+            "Grand Total",
+            "Subtotal",
+            "Soma",
+        ] {
+            assert!(names_totals(text), "{text}");
+        }
+        for text in ["Total Energies", "Totalmente", "Pedido", ""] {
+            assert!(!names_totals(text), "{text}");
+        }
+    }
+}

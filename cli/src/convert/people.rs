@@ -1,13 +1,14 @@
 //! The users, companies and leads of a conversion, and the references of rows to them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Map, Value, json};
 use shared::people::User;
 use shared::text::fold;
 
-use super::contact;
 use super::ids::IdMap;
+use super::token::people;
 
 /// The fields of a record.
 pub type RecordFields = Map<String, Value>;
@@ -31,7 +32,7 @@ impl Owners {
                 .entry(fold(&user.full_name()))
                 .or_insert(user.id.get());
             if let Some(email) = &user.email {
-                users.by_email.entry(fold(email)).or_insert(user.id.get());
+                users.by_email.entry(people::same(email)).or_insert(user.id.get());
             }
         }
         users
@@ -39,8 +40,8 @@ impl Owners {
 
     /// The user of a cell: by e-mail address, else by name, else a new one.
     pub fn of(&mut self, cell: &str, ids: &mut IdMap) -> u64 {
-        let (name, email) = contact::person(cell);
-        let (by_name, by_email) = (name.as_deref().map(fold), email.as_deref().map(fold));
+        let (name, email) = people::person(cell);
+        let (by_name, by_email) = (name.as_deref().map(fold), email.as_deref().map(people::same));
         let of_email = by_email.as_ref().and_then(|email| self.by_email.get(email));
         let of_name = || by_name.as_ref().and_then(|name| self.by_name.get(name));
         let known = of_email.or_else(of_name).copied();
@@ -98,26 +99,40 @@ impl Owners {
 }
 
 fn set_name(user: &mut RecordFields, name: &str) {
-    let (first, last) = contact::halves(name);
+    let (first, last) = people::halves(name);
     user.insert("name".to_owned(), json!(first));
     user.extend(last.map(|last| ("lastName".to_owned(), json!(last))));
 }
 
-/// A key of the id map that is distinct in a run: the n-th record with a key gets a number at its end. `counts` are the
-/// records with each key so far.
-pub fn distinct_key(counts: &mut HashMap<String, u64>, key: String) -> String {
-    let count = counts.entry(key.clone()).or_default();
-    *count += 1;
-    if *count == 1 {
-        key
-    } else {
-        format!("{key}#{count}")
+/// The keys of the id map in this run, so that the n-th record with a key gets a number at its end.
+#[derive(Debug, Default)]
+pub struct KeyCounts(HashMap<u64, u32>);
+
+impl KeyCounts {
+    /// A key that is distinct in the run.
+    pub fn distinct(&mut self, key: String) -> String {
+        let count = self.0.entry(digest("", &key)).or_default();
+        *count += 1;
+        if *count == 1 {
+            key
+        } else {
+            format!("{key}#{count}")
+        }
     }
+}
+
+/// A digest of a text, which needs less memory. Two of a million texts share one with a probability of 1 in 30 million.
+pub fn digest(space: &str, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (space, text).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A row's reference to a company or lead.
 #[derive(Debug, Default)]
 pub struct RowReference {
+    /// The product of the export.
+    pub product: &'static str,
     /// Id in the export.
     pub id: String,
     /// E-mail addresses.
@@ -131,18 +146,35 @@ pub struct RowReference {
 impl RowReference {
     /// Whether it refers to no record.
     pub fn is_empty(&self) -> bool {
-        self.id.is_empty() && self.emails.is_empty() && self.phones.is_empty() && self.name.is_empty()
+        self.id.is_empty() && self.has_only_id()
+    }
+
+    /// Whether it has nothing but perhaps an id.
+    pub fn has_only_id(&self) -> bool {
+        self.emails.is_empty() && self.phones.is_empty() && self.name.is_empty()
     }
 
     /// The key of the id map.
     fn key(&self) -> String {
         match (self.id.as_str(), self.emails.first(), self.phones.first()) {
-            ("", Some(email), _) => format!("email:{}", fold(email)),
+            ("", Some(email), _) => format!("email:{}", people::same(email)),
             ("", None, Some(phone)) => format!("phone:{phone}"),
             ("", None, None) => format!("name:{}", fold(&self.name)),
-            (id, ..) => format!("id:{id}"),
+            (id, ..) => format!("{}:id:{id}", self.product),
         }
     }
+}
+
+/// A record without its fields.
+#[derive(Debug, Clone)]
+pub struct Indexed {
+    /// The id.
+    pub id: u64,
+    /// The place of its row: the index of the file, and the line.
+    place: (usize, u64),
+    /// Of a lead, a company that another row names.
+    pub company: Option<u64>,
+    has_company: bool,
 }
 
 /// The companies or the leads of a conversion, found by ids, addresses, numbers and names.
@@ -150,30 +182,31 @@ impl RowReference {
 pub struct RecordIndex {
     kind: &'static str,
     /// In the order of the rows.
-    pub records: Vec<RecordFields>,
-    by_id: HashMap<String, usize>,
-    by_email: HashMap<String, usize>,
-    by_phone: HashMap<String, usize>,
-    by_name: HashMap<String, Vec<usize>>,
-    /// The number of records with each key of the id map.
-    keys: HashMap<String, u64>,
-    /// Places of addresses and numbers, as `FILE:LINE`.
-    pub seen: BTreeMap<String, Vec<String>>,
+    pub records: Vec<Indexed>,
+    /// By digests of ids, addresses and numbers.
+    by_value: HashMap<u64, u32>,
+    /// By digests of names, with the number of records.
+    by_name: HashMap<u64, (u32, u32)>,
+    keys: KeyCounts,
+    /// Places of addresses and numbers that several records have.
+    pub shared: BTreeMap<String, Vec<(usize, u64)>>,
 }
 
 impl RecordIndex {
-    /// An empty book.
+    /// An empty index.
     pub fn new(kind: &'static str) -> Self {
         Self {
             kind,
             records: Vec::new(),
-            by_id: HashMap::new(),
-            by_email: HashMap::new(),
-            by_phone: HashMap::new(),
+            by_value: HashMap::new(),
             by_name: HashMap::new(),
-            keys: HashMap::new(),
-            seen: BTreeMap::new(),
+            keys: KeyCounts::default(),
+            shared: BTreeMap::new(),
         }
+    }
+
+    fn by(&self, space: &str, text: &str) -> Option<usize> {
+        self.by_value.get(&digest(space, text)).map(|at| *at as usize)
     }
 
     /// The index of a record, by its id, else by an e-mail address or a telephone number, else by its name. Of several
@@ -183,42 +216,39 @@ impl RecordIndex {
     /// A message, if several leads have the name.
     pub fn find(&self, reference: &RowReference) -> Result<Option<usize>, String> {
         if !reference.id.is_empty() {
-            return Ok(self.by_id.get(&reference.id).copied());
+            return Ok(self.by(reference.product, &reference.id));
         }
         let by_email = reference
             .emails
             .iter()
-            .find_map(|email| self.by_email.get(&fold(email)));
+            .find_map(|email| self.by("email", &people::same(email)));
         let by_phone = || {
-            let found = reference.phones.iter().find_map(|phone| self.by_phone.get(phone));
-            found.filter(|at| self.may_be_named(**at, &reference.name))
+            let found = reference.phones.iter().find_map(|phone| self.by("phone", phone));
+            found.filter(|at| self.may_be_named(*at, &reference.name))
         };
         if let Some(at) = by_email.or_else(by_phone) {
-            return Ok(Some(*at));
+            return Ok(Some(at));
         }
-        let with_name = self
-            .by_name
-            .get(&fold(&reference.name))
-            .filter(|_| !reference.name.is_empty());
-        match with_name.map(Vec::as_slice) {
-            None => Ok(None),
+        let has_address = !reference.emails.is_empty() || !reference.phones.is_empty();
+        match self.by_name.get(&digest("name", &fold(&reference.name))) {
             // A person of the same name with an unknown address or number is another person.
-            Some(_) if !reference.emails.is_empty() || !reference.phones.is_empty() => Ok(None),
-            Some([at]) => Ok(Some(*at)),
-            Some(several) if self.kind == "company" => Ok(several.first().copied()),
-            Some(several) => Err(format!(
-                "{} {}s are named {:?}; add a column with their ids or e-mail addresses",
-                several.len(),
-                self.kind,
-                reference.name
-            )),
+            Some((at, count)) if !has_address && !reference.name.is_empty() => {
+                if *count > 1 && self.kind != "company" {
+                    return Err(format!(
+                        "{count} {}s are named {:?}; add a column with their ids or e-mail addresses",
+                        self.kind, reference.name
+                    ));
+                }
+                Ok(Some(*at as usize))
+            }
+            _ => Ok(None),
         }
     }
 
     /// Whether a record has this name, or the name is empty. Persons with different names may share a telephone.
     fn may_be_named(&self, at: usize, name: &str) -> bool {
-        let named = || self.by_name.get(&fold(name));
-        name.is_empty() || named().is_some_and(|places| places.contains(&at))
+        let named = self.by_name.get(&digest("name", &fold(name)));
+        name.is_empty() || named.is_some_and(|(first, count)| *first as usize == at || *count > 1)
     }
 
     /// Adds a record and returns its index.
@@ -228,50 +258,73 @@ impl RecordIndex {
     pub fn add(
         &mut self,
         reference: &RowReference,
-        mut fields: RecordFields,
+        place: (usize, u64),
         ids: &mut IdMap,
     ) -> Result<usize, String> {
-        if !reference.id.is_empty() && self.by_id.contains_key(&reference.id) {
+        let has_id = !reference.id.is_empty();
+        if has_id && self.by(reference.product, &reference.id).is_some() {
             return Err(format!("{} {} occurs twice", self.kind, reference.id));
         }
-        let kept_id = ids.keep(self.kind, &reference.id)?;
-        let id =
-            kept_id.unwrap_or_else(|| ids.assign(self.kind, distinct_key(&mut self.keys, reference.key())));
-        fields.insert("id".to_owned(), json!(id));
-        let at = self.records.len();
-        self.records.push(fields);
-        if !reference.id.is_empty() {
-            self.by_id.insert(reference.id.clone(), at);
+        let key = reference.key();
+        let key = if has_id { key } else { self.keys.distinct(key) };
+        let id = ids.of_record(self.kind, key, &reference.id);
+        let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        if has_id {
+            self.by_value.insert(digest(reference.product, &reference.id), at);
         }
-        for email in &reference.emails {
-            self.by_email.entry(fold(email)).or_insert(at);
-        }
-        for phone in &reference.phones {
-            self.by_phone.entry(phone.clone()).or_insert(at);
-        }
-        if !reference.name.is_empty() {
-            self.by_name.entry(fold(&reference.name)).or_default().push(at);
-        }
-        Ok(at)
-    }
-
-    /// Adds the place of a row to the addresses and numbers in it.
-    pub fn note(&mut self, reference: &RowReference, place: &str) {
         let emails = reference
             .emails
             .iter()
-            .map(|email| format!("e-mail {}", fold(email)));
-        let phones = reference.phones.iter().map(|phone| format!("phone {phone}"));
-        for what in emails.chain(phones) {
-            self.seen.entry(what).or_default().push(place.to_owned());
+            .map(|email| ("email", people::same(email)));
+        let phones = reference.phones.iter().map(|phone| ("phone", phone.clone()));
+        for (space, value) in emails.chain(phones) {
+            let first = *self.by_value.entry(digest(space, &value)).or_insert(at);
+            if first != at {
+                let name = if space == "email" {
+                    format!("e-mail {value}")
+                } else {
+                    format!("phone {value}")
+                };
+                let first_place = self.records.get(first as usize).map(|record| record.place);
+                let places = self
+                    .shared
+                    .entry(name)
+                    .or_insert_with(|| first_place.into_iter().collect());
+                places.push(place);
+            }
         }
+        if !reference.name.is_empty() {
+            let named = self
+                .by_name
+                .entry(digest("name", &fold(&reference.name)))
+                .or_insert((at, 0));
+            named.1 += 1;
+        }
+        self.records.push(Indexed {
+            id,
+            place,
+            company: None,
+            has_company: false,
+        });
+        Ok(at as usize)
     }
 
     /// The id of a record.
     pub fn id(&self, at: usize) -> u64 {
-        self.records[at]
-            .get("id")
-            .and_then(Value::as_u64)
-            .unwrap_or_default()
+        self.records.get(at).map(|record| record.id).unwrap_or_default()
+    }
+
+    /// Marks a lead as having a company in its own row.
+    pub fn set_has_company(&mut self, at: usize) {
+        if let Some(record) = self.records.get_mut(at) {
+            record.has_company = true;
+        }
+    }
+
+    /// Sets the company of a lead without one.
+    pub fn add_company(&mut self, at: usize, company: u64) {
+        if let Some(record) = self.records.get_mut(at).filter(|record| !record.has_company) {
+            record.company.get_or_insert(company);
+        }
     }
 }

@@ -85,8 +85,7 @@ fn the_samples_are_converted() {
 fn values_of_a_table() {
     let home = Home::new();
     let ended = home.convert(&format!("{CSV} leads.csv"));
-    let bad = "leads.csv:5: value: \"a combinar\" is no amount from 0 to 9999999999999.99 with at most two decimals and a \
-               decimal comma\n";
+    let bad = "leads.csv:5: \"Valor\": \"a combinar\" is no amount\n";
     assert!(ended.err.contains(bad), "{}", ended.err);
     let leads = of_kind(&ended.out, "lead");
     assert_eq!(
@@ -113,9 +112,10 @@ fn values_of_a_table() {
         users,
         [
             json!({
-                "kind": "user", "id": 1, "name": "Ana", "lastName": "Souza", "email": "ana@example.com", "admin": true
+                "kind": "user", "id": 1, "name": "Ana", "lastName": "Souza", "email": "ana@example.com", "admin": true,
+                "merge": true
             }),
-            json!({ "kind": "user", "id": 2, "name": "Bruno", "lastName": "Lima" }),
+            json!({ "kind": "user", "id": 2, "name": "Bruno", "lastName": "Lima", "merge": true }),
         ]
     );
 }
@@ -183,44 +183,39 @@ fn files_with_one_name() {
     assert_eq!((&leads[0]["obs"], &leads[1]["obs"]), (&Value::Null, &json!("x")));
 }
 
-/// Files with fewer columns than those of a CRM, lines of totals, and many rows with one fault.
+/// An ERP's orders without persons and stages, and a CRM's file with several contacts.
 #[test]
 fn files_of_other_programs() {
     let rows = (1..=12).map(|row| format!("P-{row};1/2/2026;Loja {row}, Ltda;Em análise;R$ {row},50\n"));
     let orders = "Nº Pedido;Data Emissão;Razão Social;Situação;Vlr. Total\n".to_owned()
         + &rows.collect::<String>()
-        + ";2/2/2026;Loja 1, Ltda;Cancelado;1,00\nTOTAL GERAL;;;;79,00\n";
+        + ";20/2/2026;Loja 1, Ltda;Cancelado;1,00\nTOTAL GERAL;;;;85,00\n";
     let deals = "Nome;Etapa;Estado;Contatos;Email;Responsável\n\
                  Cestas;Fechado perdido;Perdida;Ana Sá, Bia Lima;a@x.com, b@x.com;Caio Reis\nVasos;Novo;Vendida;;;Caio Reis\n";
-    for (product, text, summary, shown) in [
+    for (product, text, absent, summary, shown) in [
         (
             "csv",
             orders.clone(),
-            "converted: 1 user, 12 company, 1 funnel, 13 opportunity",
+            "[\"person\"]",
+            "converted: 1 user, 12 company, 1 funnel, 13 opportunity;",
             "status \"Em análise\": open (12)\n\
              funnel \"Funil\" has the columns Em análise, Cancelado (in the order of the rows, closed ones last; change it in the \
              map's [funnels])\nnew user 1: ana@example.com, with all permissions\n\
-             a.csv has no column of stages; the status is the stage, else \"Entrada\" (13)\n\
-             a.csv: a line of totals is left out (1)\n",
+             a.csv has no column of stages; the status is the stage, else \"Entrada\" (13)\n",
         ),
         (
             "csv",
             orders.replace("Nº Pedido", "Etapa"),
-            "converted: 1 user; 13 rows left out",
-            "a.csv:2: status: \"Em análise\" is unknown; add it to the map: [status] \"Em análise\" = \"open\", \"gain\" or \
+            "[\"title\", \"person\"]",
+            "nothing is converted; answer the questions and convert all files again (1 user; 13 rows left out)",
+            "a.csv:2: status: \"Em análise\" is unknown; add to the map: status.\"Em análise\" = \"open\", \"gain\" or \
              \"lost\" (and 11 more rows)\na.csv:14: column: the stage is missing\n",
-        ),
-        // The omitted row adds no lead either.
-        (
-            "csv",
-            "Cliente;Telefone;Oportunidade;Etapa;Valor\nDora;abc;Cestas;Novo;10,00\n".to_owned(),
-            "converted: 1 user; 1 rows left out",
-            "a.csv:2: phone: \"abc\" is no telephone number\n",
         ),
         (
             "rdstation",
             deals.to_owned(),
-            "converted: 2 user, 1 lead, 1 funnel, 2 opportunity",
+            "[\"value\"]",
+            "converted: 2 user, 1 lead, 1 funnel, 2 opportunity;",
             "has the columns Novo, Fechado perdido (in the order of the rows, closed ones last; change it in the map's [funnels])\n\
              new user 1: ana@example.com, with all permissions\nnew user 2: Caio Reis\n\
              if ana@example.com is the address of another of these users, convert again with --admin \"NAME (ana@example.com)\"\n\
@@ -229,8 +224,9 @@ fn files_of_other_programs() {
     ] {
         let home = Home::new();
         home.write("a.csv", &text);
+        home.write("map.toml", &format!("absent.\"a.csv\" = {absent}"));
         let arguments = CSV.replace("csv", product);
-        let ended = home.convert(&format!("{arguments} a.csv"));
+        let ended = home.convert(&format!("{arguments} --map map.toml a.csv"));
         assert!(ended.err.contains(shown), "{shown}\n{}", ended.err);
         assert!(ended.err.contains(summary), "{summary}\n{}", ended.err);
         for lead in of_kind(&ended.out, "lead") {
@@ -238,6 +234,129 @@ fn files_of_other_programs() {
             assert_eq!(names, (&json!("Sá"), &json!("a@x.com"), &Value::Null));
         }
     }
+}
+
+/// What the values leave open is asked for, and an answer gives the right records.
+#[test]
+fn open_decisions_are_asked_for() {
+    let head = "Cliente;E-mail;Oportunidade;Valor;Etapa;Criado em\nLia;lia@x.com;Cestas;";
+    for (row, zone, question, answer, value, created) in [
+        (
+            "1500,50;Novo;03/04/2026",
+            true,
+            "the order of dates is open: a.csv:2: \"03/04/2026\"",
+            "--dates dmy",
+            "1500.50",
+            "2026-04-03T03:00:00.000Z",
+        ),
+        (
+            "1500,50;Novo;03/04/2026",
+            true,
+            "the order of dates is open",
+            "--dates mdy",
+            "1500.50",
+            "2026-03-04T03:00:00.000Z",
+        ),
+        (
+            "1.500;Novo;13/02/2026\nCaio;c@x.com;Vitrine;2,000;Novo;13/02/2026",
+            true,
+            "the decimal mark is open: a.csv:2: \"1.500\"",
+            "--decimal comma",
+            "1500.00",
+            "2026-02-13T03:00:00.000Z",
+        ),
+        (
+            "10;Novo;13/02/2026",
+            false,
+            "the time zone is open: a.csv:2: \"13/02/2026\" is a local date",
+            "--zone America/Sao_Paulo",
+            "10.00",
+            "2026-02-13T03:00:00.000Z",
+        ),
+    ] {
+        let home = Home::new();
+        home.write("a.csv", &format!("{head}{row}\n"));
+        let zone = if zone { "--zone America/Sao_Paulo" } else { "" };
+        let options = format!("--admin ana@example.com {zone} a.csv");
+        let asked = home.convert(&options);
+        assert_eq!((asked.code, asked.out.as_str()), (1, ""), "{asked:?}");
+        assert!(asked.err.contains(question), "{question}\n{}", asked.err);
+        let ended = home.convert(&format!("{options} {answer}"));
+        let deal = &of_kind(&ended.out, "opportunity")[0];
+        assert_eq!(
+            (&deal["value"], &deal["createDate"]),
+            (&json!(value), &json!(created)),
+            "{}",
+            ended.err
+        );
+    }
+}
+
+/// A cell is an amount as a whole, or its row is refused with file, line, column and text.
+#[test]
+fn amounts_are_whole_tokens() {
+    let home = Home::new();
+    let amounts = [
+        "1E+06",
+        "2E+05",
+        "=1+1",
+        "#DIV/0!",
+        "−50,00",
+        "R$ 1.500",
+        "R$ 12.750",
+        "R$ 980",
+        "10%",
+    ];
+    let rows = amounts.map(|amount| format!("Lia,lia@x.com,\"{amount}\",\"{amount}\",Novo\n"));
+    home.write(
+        "a.csv",
+        &format!("Cliente,E-mail,Oportunidade,Valor,Etapa\n{}", rows.concat()),
+    );
+    let ended = home.convert("--admin ana@example.com a.csv");
+    assert_eq!(ended.code, 1);
+    let deals = of_kind(&ended.out, "opportunity");
+    let values: Vec<_> = deals.iter().map(|deal| deal["value"].as_str().unwrap()).collect();
+    assert_eq!(
+        values,
+        ["1000000.00", "200000.00", "1500.00", "12750.00", "980.00"]
+    );
+    for bad in [
+        "a.csv:4: \"Valor\": \"=1+1\" is no amount",
+        "a.csv:5: \"Valor\": \"#DIV/0!\" is an error value of a spreadsheet",
+        "a.csv:6: \"Valor\": \"−50,00\" is negative; an amount is 0 or more",
+        "a.csv:10: \"Valor\": \"10%\" is no amount",
+    ] {
+        assert!(ended.err.contains(bad), "{bad}\n{}", ended.err);
+    }
+}
+
+/// Doubts are said in one block, each with the line of the map to write.
+#[test]
+fn doubts_are_said_with_the_line_to_write() {
+    let home = Home::new();
+    let rows = "Cestas;Lia;10,00;R$ 5,00;Fechado;Ana;2026-01-01\nVasos;Bia;US$ 7,00;1,00;Novo;Ana;2026-01-02\n\
+                Potes;Bia;R$ 7,00;1,00;Novo;Ana;2026-01-02\n";
+    home.write(
+        "a.csv",
+        &format!("Oportunidade;Cliente;Valor;Valor total;Etapa;Vendedor;Data\n{rows}"),
+    );
+    let ended = home.convert("--zone UTC a.csv").done();
+    for shown in [
+        "to judge, with the lines to write into a file for --map:\n",
+        "a.csv: column \"Valor total\" may be opportunity.value too",
+        "    files.\"a.csv\".\"Valor total\" = \"opportunity.value\"\n",
+        "stage \"Fechado\" looks closed and is read as open (1 rows); if it is closed:\n    status.\"Fechado\" = \"gain\"",
+        "amounts are in several currencies, BRL (1 rows), USD (1 rows)",
+    ] {
+        assert!(ended.err.contains(shown), "{shown}\n{}", ended.err);
+    }
+    home.write("map.toml", "status.\"Fechado\" = \"gain\"\nfiles.\"a.csv\".\"Valor total\" = \"opportunity.value\"\nfiles.\"a.csv\".\"Valor\" = \"\"\n");
+    let ended = home.convert("--zone UTC --map map.toml a.csv").done();
+    let deal = &of_kind(&ended.out, "opportunity")[0];
+    assert_eq!(
+        (&deal["value"], &deal["status"]),
+        (&json!("5.00"), &json!("gain"))
+    );
 }
 
 #[test]
@@ -254,10 +373,10 @@ fn what_is_wrong_with_a_command_is_named_with_the_next_step() {
             "empty.csv",
             "empty.csv has no heading; the first line must name the columns",
         ),
-        ("book.csv", "book.csv is a spreadsheet; save it as CSV first"),
+        ("book.csv", "book.csv is a damaged zip archive"),
         (
             "--map other.toml leads.csv",
-            "--map: no file has a column \"Nome\"; copy the name from the first line of the file",
+            "--map: no file has a column \"Nome\"; copy the name from the heading of the file",
         ),
         (
             "--map field.toml leads.csv",
@@ -280,7 +399,7 @@ fn what_is_wrong_with_a_command_is_named_with_the_next_step() {
     assert_eq!(usage.code, 2);
 }
 
-/// Existing users are not created again, and assigned ids are above those of the instance.
+/// Existing users and funnels are used, and new records get ids that are reserved in the instance.
 #[test]
 fn an_instance_with_records() {
     let home = Home::new();
@@ -292,21 +411,19 @@ fn an_instance_with_records() {
         "\n",
         r#"{"kind":"lead","id":70}"#,
         "\n",
-        r#"{"kind":"funnel","id":5,"name":"A","columns":[{"id":51,"name":"B"}]}"#,
+        r#"{"kind":"funnel","id":5,"name":"Funil","columns":[{"id":51,"name":"Proposta"}],"access":{"users":[40]}}"#,
         "\n",
     );
     home.bench.import(lines).done();
-    let ended = home.convert("--from csv --instance acme --admin Ana leads.csv");
-    assert!(
-        ended.err.contains("local dates are in America/Recife"),
-        "{}",
-        ended.err
-    );
-    assert!(
-        of_kind(&ended.out, "user")
-            .iter()
-            .all(|user| user["name"] != "Bruno")
-    );
+    let ended = home.convert("--instance acme --zone UTC --admin Ana leads.csv");
+    for shown in [
+        "local dates are in America/Recife",
+        "the instance is in America/Recife, so local dates are too, and not in UTC of --zone",
+    ] {
+        assert!(ended.err.contains(shown), "{}", ended.err);
+    }
+    let users = of_kind(&ended.out, "user");
+    assert!(users.iter().all(|user| user["name"] != "Bruno"));
     let opportunities = of_kind(&ended.out, "opportunity");
     assert_eq!(
         (&opportunities[1]["user"], &opportunities[1]["lead_id"]),
@@ -314,13 +431,135 @@ fn an_instance_with_records() {
     );
     assert_eq!(
         (&opportunities[0]["crm_id"], &opportunities[0]["crm_column"]),
-        (&json!(6), &json!(52))
+        (&json!(5), &json!(51))
     );
+    // A record of the instance made since has a later id.
+    let counter = home.bench.item("acme#counter", "lead").unwrap();
+    assert_eq!(counter["lead"]["N"], "73");
     let imported = home.bench.import(&ended.out).document();
     assert_eq!(
         (&imported["refused"], &imported["unchanged"]),
         (&json!([]), &json!(0))
     );
-    let again = home.convert("--from csv --instance acme --admin Ana leads.csv");
+    let funnel = of_kind(&home.bench.export(), "funnel");
+    let names: Vec<_> = funnel[0]["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|column| column["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        (names, &funnel[0]["access"]),
+        (
+            vec!["Proposta", "Fechamento", "Contato"],
+            &json!({ "users": [40], "departments": [], "groups": [] })
+        )
+    );
+    // Nothing is new, so nothing is reserved.
+    let again = home.convert("--instance acme --admin Ana leads.csv");
     assert_eq!(of_kind(&again.out, "opportunity"), opportunities);
+    assert_eq!(home.bench.item("acme#counter", "lead"), Some(counter));
+    assert_eq!(home.bench.import(&again.out).document()["imported"], 0);
+}
+
+/// What the operator changed stays: names, access, groups. A stage of a newer export is added.
+#[test]
+fn a_newer_export_adds_what_is_missing() {
+    let home = Home::new();
+    let first = home.convert(&format!("{CSV} leads.csv"));
+    home.bench.import(&first.out).done();
+    let changed = concat!(
+        r#"{"kind":"funnel","id":1,"name":"Vendas SP","columns":[{"id":1,"name":"Oferta"},{"id":2,"name":"Fim"},{"id":3,"name":"C"},{"id":9,"name":"Extra"}],"access":{"users":[1]}}"#,
+        "\n",
+        r#"{"kind":"user","id":2,"name":"Bruno","lastName":"Lima","email":"bruno@example.com"}"#,
+        "\n",
+        r#"{"kind":"setting","name":"timezone","value":"America/Recife"}"#,
+        "\n",
+    );
+    home.bench.import(changed).done();
+    let newer = "Cliente;E-mail;Telefone;Empresa;Oportunidade;Valor;Etapa;Situação;Vendedor;Criado em;Placa\n\
+                 Maria da Silva;maria@example.com;(11) 98765-4321;Padaria Estrela;Cestas de café;R$ 2.000,00;Assinatura;Aberta;\
+                 Ana Souza (ana@example.com);13/02/2026 14:30;ABC1D23\n";
+    home.write("leads.csv", newer);
+    let ended = home.convert(&format!("{CSV} leads.csv")).done();
+    let imported = home.bench.import(&ended.out).document();
+    assert_eq!(
+        (&imported["imported"], &imported["refused"]),
+        (&json!(2), &json!([])),
+        "{imported}"
+    );
+    assert_eq!(
+        imported["warnings"],
+        json!([
+            "line 1: setting timezone is \"America/Recife\" and stays so, and the line has \"America/Sao_Paulo\""
+        ])
+    );
+    let export = home.bench.export();
+    let funnel = &of_kind(&export, "funnel")[0];
+    let names: Vec<_> = funnel["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|column| column["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        (&funnel["name"], names),
+        (
+            &json!("Vendas SP"),
+            vec!["Oferta", "Fim", "C", "Extra", "Assinatura"]
+        )
+    );
+    assert_eq!(
+        funnel["access"],
+        json!({ "users": [1], "departments": [], "groups": [] })
+    );
+    assert_eq!(of_kind(&export, "user")[1]["email"], "bruno@example.com");
+    let deal = of_kind(&export, "opportunity")
+        .into_iter()
+        .find(|deal| deal["title"] == "Cestas de café")
+        .unwrap();
+    assert_eq!((&deal["id"], &deal["value"]), (&json!(1), &json!("2000.00")));
+    // The dates of these files are in one zone.
+    let moved = home.convert("--zone UTC --admin ana@example.com leads.csv");
+    assert!(
+        moved.err.contains("were converted in America/Sao_Paulo before"),
+        "{}",
+        moved.err
+    );
+}
+
+/// An id that an import refuses is replaced by another one.
+#[test]
+fn ids_that_are_too_high() {
+    let home = Home::new();
+    home.write(
+        "p.csv",
+        "ID;Nome;E-mail\n999999999999999;Lia;lia@x.com\n7;Caio;caio@x.com\n8.0;Bia;bia@x.com\n",
+    );
+    let ended = home.convert("--zone UTC p.csv").done();
+    let ids: Vec<_> = of_kind(&ended.out, "lead")
+        .iter()
+        .map(|lead| lead["id"].clone())
+        .collect();
+    assert_eq!(ids, [1, 7, 8]);
+    let refused = home
+        .bench
+        .import("{\"kind\":\"lead\",\"id\":999999999999999}\n")
+        .document();
+    let reason = "id: must be at most 899999999999999, because later records get higher ids";
+    assert_eq!(refused["refused"], json!([{ "line": 1, "reason": reason }]));
+}
+
+/// A file that is no NDJSON is told to be converted.
+#[test]
+fn an_export_is_no_import() {
+    let home = Home::new();
+    let text = fs::read(home.folder.path().join("leads.csv")).unwrap();
+    let ended = home.bench.funil_reading("import --instance acme -", &text);
+    assert_eq!(ended.code, 1);
+    assert!(
+        ended.err.contains("the file is no NDJSON") && ended.err.contains("funil convert FILE"),
+        "{}",
+        ended.err
+    );
 }

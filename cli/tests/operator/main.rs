@@ -11,6 +11,7 @@ mod automations;
 mod calendars;
 mod completions;
 mod convert;
+mod convert_cases;
 mod copies;
 mod credentials;
 mod data;

@@ -157,7 +157,9 @@ pub fn hubspot(seed: u64) -> Export {
             dice.below(10),
         );
     }
-    export.bad.push("contacts.csv:5: email: ".to_owned());
+    export
+        .bad
+        .push("contacts.csv:5: \"Email\": \"sem e-mail\" is no e-mail address".to_owned());
     export.files.push(("contacts.csv", text.into_bytes()));
     let deals = hubspot_deals(&mut dice, &mut export, contacts);
     export.files.push(("deals.csv", deals.into_bytes()));
@@ -186,7 +188,7 @@ fn hubspot_deals(dice: &mut Dice, export: &mut Export, contacts: u64) -> String 
         );
         let (cents, lead) = (dice.cents(), 101 + dice.below(contacts));
         let (shown, contact) = match at {
-            // An unreadable amount; the omitted contact 104; and contact 7, which is in no file.
+            // An unreadable amount; contact 104, whose address is bad; and contact 7, which is in no file.
             5 => ("a combinar".to_owned(), 105),
             6 => ("1".to_owned(), 104),
             7 => ("1".to_owned(), 7),
@@ -194,12 +196,13 @@ fn hubspot_deals(dice: &mut Dice, export: &mut Export, contacts: u64) -> String 
             _ => (amount(cents, "", "."), lead),
         };
         match at {
-            5 => export
+            5 => export.bad.push(format!(
+                "deals.csv:{line}: \"Amount\": \"a combinar\" is no amount"
+            )),
+            6 => export.count(pipeline, stage, 100),
+            7 => export
                 .bad
-                .push(format!("deals.csv:{line}: value: \"a combinar\" is no amount")),
-            6 | 7 => export
-                .bad
-                .push(format!("deals.csv:{line}: lead: lead {contact} is in no file")),
+                .push(format!("deals.csv:{line}: lead {contact} is in no file")),
             _ => export.count(pipeline, stage, if shown == "10.5" { 1050 } else { cents }),
         }
         text += &format!(
@@ -284,7 +287,7 @@ pub fn rdstation(seed: u64) -> Export {
         match at {
             2 => export
                 .bad
-                .push("negociacoes.csv:4: createDate: \"31/02/2026 23:30\" is no date d/m/y".to_owned()),
+                .push("negociacoes.csv:4: \"Data de criação\": \"31/02/2026\" is no date d/m/y".to_owned()),
             4 => export
                 .bad
                 .push("negociacoes.csv:6: has 16 values, and the heading has 15".to_owned()),

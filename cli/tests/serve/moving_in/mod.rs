@@ -72,10 +72,7 @@ fn walk(running: &Running, instance: &str, export: &Export) {
         .map(|(name, _)| *name)
         .collect::<Vec<_>>()
         .join(" ");
-    let convert = format!(
-        "funil convert --from {} --zone America/Sao_Paulo --admin ana@example.com {files}",
-        export.product
-    );
+    let convert = format!("funil convert --zone America/Sao_Paulo --admin ana@example.com {files}");
     let created = shell(home, running, &format!("funil instance create {instance}"));
     assert!(created.status.success(), "{}", text(&created.stderr));
     let line = format!("{convert} 2> shown.txt | funil import --instance {instance} -");
@@ -91,8 +88,68 @@ fn walk(running: &Running, instance: &str, export: &Export) {
     let key = key.split_whitespace().last().unwrap();
     assert_eq!(boards(running, instance, key), export.board, "{shown}");
     report(&shown, export);
+    assert!(
+        shown.contains(&format!("columns of {}\n", export.product)),
+        "{shown}"
+    );
+    let token = shell(
+        home,
+        running,
+        &format!("funil token issue --instance {instance} --user 1"),
+    );
+    let token = text(&token.stdout);
+    let token = token.split_whitespace().last().unwrap();
+    let made = make_lead(
+        running,
+        instance,
+        &[("apitoken", key), ("authorization", &format!("Bearer {token}"))],
+    );
+    let convert = convert.replace("--zone America/Sao_Paulo", &format!("--instance {instance}"));
     again(home, running, &convert, instance);
     check_leads(home, export);
+    assert_eq!(boards(running, instance, key), export.board, "{shown}");
+    newer(home, running, &convert, instance, made);
+}
+
+/// Makes a lead through the API, and returns its id.
+fn make_lead(running: &Running, instance: &str, headers: &[(&str, &str)]) -> u64 {
+    let path = format!("/leads?i={instance}");
+    let body = r#"{"firstname":"Visita","phone":"(11) 98765-0001"}"#;
+    let (status, answer) = ask(&running.url, "POST", &path, headers, body).unwrap();
+    assert_eq!(status, 200, "{answer}");
+    let lead: Value = serde_json::from_str(&answer).unwrap();
+    lead["id"].as_u64().unwrap()
+}
+
+/// A newer export has a person with the id of the lead that was made here. Its deal does not become that lead's.
+fn newer(home: &Path, running: &Running, convert: &str, instance: &str, made: u64) {
+    let people = format!("Record ID,First Name,Last Name,Email\n{made},Nova,Pessoa,nova@example.com\n");
+    fs::write(home.join("newer-people.csv"), people).unwrap();
+    let deals = format!(
+        "Record ID,Deal Name,Deal Stage,Amount,Deal owner,Create Date,Associated Contact IDs\n77,Nova,Novo,5.00,Ana,2026-01-01,{made}\n"
+    );
+    fs::write(home.join("newer-deals.csv"), deals).unwrap();
+    let (options, _) = convert.split_once(" --admin").unwrap();
+    let line = format!(
+        "{options} newer-people.csv newer-deals.csv 2> newer.txt | funil import --instance {instance} --json -"
+    );
+    let imported = shell(home, running, &line);
+    let shown = fs::read_to_string(home.join("newer.txt")).unwrap();
+    let document: Value = serde_json::from_slice(&imported.stdout).unwrap();
+    assert_eq!(document["refused"], json!([]), "{shown}");
+    let export = text(&shell(home, running, &format!("funil export --instance {instance}")).stdout);
+    let records: Vec<Value> = export
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let lead = |name: &str| records.iter().find(|record| record["firstname"] == name).unwrap();
+    let deal = records.iter().find(|record| record["title"] == "Nova").unwrap();
+    assert_eq!(
+        (&lead("Visita")["id"], &deal["lead_id"]),
+        (&json!(made), &lead("Nova")["id"])
+    );
+    let doctor = shell(home, running, &format!("funil doctor --instance {instance}"));
+    assert!(doctor.status.success(), "{}", text(&doctor.stdout));
 }
 
 /// Standard error names each bad row and each duplicate, and shows the mapping.

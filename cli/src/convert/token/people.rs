@@ -1,26 +1,32 @@
-//! Telephone numbers, e-mail addresses, persons and ids of cells (C-105).
+//! Telephone numbers, e-mail addresses, names and ids of cells.
 
 use shared::phone;
 
-use super::value::is_absent;
+use super::{is_absent, without_fraction};
+
+/// Words between several addresses.
+const BETWEEN: [&str; 6] = ["e", "ou", "and", "or", "y", "und"];
 
 /// The telephone numbers of a cell in normal form, without extensions.
 ///
 /// # Errors
-/// A message, if a part is no telephone number or was rounded by a spreadsheet.
+/// The reason, if a part is no telephone number or was rounded by a spreadsheet.
 pub fn phones(cell: &str) -> Result<Vec<String>, String> {
     if is_absent(cell) {
         return Ok(Vec::new());
     }
+    let cell = without_fraction(cell);
     // `5,51199E+12`
-    if cell.to_lowercase().contains("e+") {
-        return Err(format!(
-            "{cell:?} is a number that a spreadsheet has rounded; export the column as text"
-        ));
+    let digits = cell.to_lowercase();
+    if digits
+        .split_once("e+")
+        .is_some_and(|(mantissa, _)| mantissa.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        return Err("is a number that a spreadsheet has rounded; export the column as text".to_owned());
     }
     let found = phone::read(cell);
     if found.is_empty() || found.iter().any(|read| !read.phone.identifies()) {
-        return Err(format!("{cell:?} is no telephone number"));
+        return Err("is no telephone number".to_owned());
     }
     Ok(found.iter().map(|read| read.phone.digits().to_owned()).collect())
 }
@@ -28,25 +34,35 @@ pub fn phones(cell: &str) -> Result<Vec<String>, String> {
 /// The e-mail addresses of a cell.
 ///
 /// # Errors
-/// A message, if a part is no e-mail address.
+/// The reason, if a part is no e-mail address.
 pub fn emails(cell: &str) -> Result<Vec<String>, String> {
     let mut found: Vec<String> = Vec::new();
-    for part in cell
-        .split([';', ',', '|', ' '])
-        .map(str::trim)
-        .filter(|part| !is_absent(part))
-    {
+    let separated = cell
+        .replace(":::", " ")
+        .replace(['\n', '\u{a0}', '<', '>', '(', ')', '"'], " ");
+    let parts = separated.split([';', ',', '|', ' ']).map(str::trim);
+    let is_name = cell.contains(['<', '(']);
+    for part in parts.filter(|part| !is_absent(part) && !BETWEEN.contains(part)) {
+        let part = part.strip_prefix("mailto:").unwrap_or(part).trim_end_matches('.');
         let is_address = part.split_once('@').is_some_and(|(name, host)| {
-            !name.is_empty() && host.contains('.') && !host.contains('@') && !host.ends_with('.')
+            let is_host =
+                host.contains('.') && !host.starts_with('.') && !host.ends_with('.') && !host.contains("..");
+            !name.is_empty() && is_host && !host.contains('@')
         });
-        if !is_address {
-            return Err(format!("{part:?} is no e-mail address"));
-        }
-        if !found.iter().any(|other| other.eq_ignore_ascii_case(part)) {
-            found.push(part.to_owned());
+        match is_address {
+            true if !found.iter().any(|other| same(other) == same(part)) => found.push(part.to_owned()),
+            true => {}
+            // `Ana Souza <ana@example.com>`
+            false if is_name && !part.contains('@') => {}
+            false => return Err("is no e-mail address".to_owned()),
         }
     }
     Ok(found)
+}
+
+/// The form in which addresses are compared (C-108).
+pub fn same(email: &str) -> String {
+    shared::lead::same_email(email).unwrap_or_default()
 }
 
 /// The name and the address of a person. Accepts `Ana Souza`, `ana@example.com` and `Ana Souza (ana@example.com)`.
@@ -102,6 +118,7 @@ mod tests {
             "'11987654321",
             "0 15 11 98765-4321",
             "tel: +55 11 98765-4321",
+            "5511987654321.0",
         ] {
             assert_eq!(phones(cell), Ok(vec!["5511987654321".to_owned()]), "{cell}");
         }
@@ -109,7 +126,7 @@ mod tests {
             phones("(11) 3222-1111 / (11) 98765-4321; 11 3222 1111"),
             Ok(vec!["551132221111".to_owned(), "5511987654321".to_owned()])
         );
-        for cell in ["5,51199E+12", "não tem", "12345"] {
+        for cell in ["5,51199E+12", "não tem", "12345", "ramal 12"] {
             assert!(phones(cell).is_err(), "{cell}");
         }
     }
@@ -130,7 +147,12 @@ mod tests {
             emails("a@x.com; A@x.com, b@x.com"),
             Ok(vec!["a@x.com".to_owned(), "b@x.com".to_owned()])
         );
-        for cell in ["ana", "ana@", "@x.com", "a@b@c.d"] {
+        assert_eq!(
+            emails("joão@x.com ::: joao@x.com e JOÃO@x.com"),
+            Ok(vec!["joão@x.com".to_owned(), "joao@x.com".to_owned()])
+        );
+        assert_eq!(emails("Ana <ana@x.com>"), Ok(vec!["ana@x.com".to_owned()]));
+        for cell in ["ana", "ana@", "@x.com", "a@b@c.d", "sem email", "a@x.com ligar"] {
             assert!(emails(cell).is_err(), "{cell}");
         }
         assert_eq!(first_id("5; 6"), ("5", true));

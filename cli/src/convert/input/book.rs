@@ -1,0 +1,188 @@
+//! Workbooks (.xlsx): the cells of one sheet as a stream.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _, copy, sink};
+
+use calamine::{DataRef, ExcelDateTime, ExcelDateTimeType, Reader as _, SheetType, SheetVisible, Xlsx};
+use zip::ZipArchive;
+
+use super::grid::{Cell, CellType};
+use super::sheet::{Sheet, SheetBuilder};
+
+/// Maximum bytes of a workbook's parts together, unpacked.
+const MAX_UNPACKED: u64 = 1 << 30;
+/// Maximum rows and columns of a sheet.
+const MAX_ROWS: u32 = 1_048_576;
+const MAX_COLUMNS: u32 = 16_384;
+
+/// Reads a sheet of a workbook.
+///
+/// # Errors
+/// The reason, if it is no such workbook, is too large, or has several sheets and none is named.
+pub fn read(name: String, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, String> {
+    check_parts(&bytes)?;
+    let damaged = |cause: calamine::XlsxError| format!("is a damaged workbook ({cause}); save it again");
+    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(damaged)?;
+    let title = chosen(&mut book, wanted)?;
+    let is_1904 = book.has_1904_epoch();
+    let mut builder = SheetBuilder::new(name, format!("sheet {title:?}"), Some(is_1904));
+    let mut cells = book.worksheet_cells_reader(&title).map_err(damaged)?;
+    let mut row = BookRow::default();
+    while let Some(cell) = cells.next_cell_with_formula().map_err(damaged)? {
+        let (line, column) = cell.pos;
+        if line >= MAX_ROWS || column >= MAX_COLUMNS {
+            return Err(format!("has more than {MAX_ROWS} rows or {MAX_COLUMNS} columns"));
+        }
+        if line != row.line {
+            row.flush(&mut builder)?;
+            row.line = line;
+        }
+        if let Some((text, kind)) = text_of(&cell.value, cell.formula.is_some(), is_1904) {
+            row.cells.insert(column, (text, kind));
+        }
+    }
+    row.flush(&mut builder)?;
+    builder.finish()
+}
+
+/// The cells of a row by column.
+#[derive(Default)]
+struct BookRow {
+    line: u32,
+    cells: BTreeMap<u32, (String, CellType)>,
+}
+
+impl BookRow {
+    fn flush(&mut self, builder: &mut SheetBuilder) -> Result<(), String> {
+        let width = self.cells.last_key_value().map_or(0, |(column, _)| *column + 1);
+        let empty = Cell {
+            text: "",
+            kind: CellType::Text,
+        };
+        let cell = |column| {
+            let cell = self.cells.get(&column);
+            cell.map_or(empty, |(text, kind)| Cell { text, kind: *kind })
+        };
+        let cells: Vec<_> = (0..width).map(cell).collect();
+        builder.row(u64::from(self.line) + 1, &cells)?;
+        self.cells.clear();
+        Ok(())
+    }
+}
+
+/// Requires that the archive is a workbook and that its parts have at most [`MAX_UNPACKED`] bytes. The parts are unpacked,
+/// because their stated sizes may be wrong.
+fn check_parts(bytes: &[u8]) -> Result<(), String> {
+    let damaged = |_| "is a damaged zip archive; download or save it again".to_owned();
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
+    if archive.index_for_name("xl/workbook.xml").is_none() {
+        return Err(
+            "is a zip archive and no .xlsx workbook; unpack it and name the files in it, or save the spreadsheet as .xlsx"
+                .to_owned(),
+        );
+    }
+    let mut unpacked = 0;
+    for at in 0..archive.len() {
+        let part = archive.by_index(at).map_err(damaged)?;
+        let mut rest = part.take(MAX_UNPACKED + 1 - unpacked);
+        unpacked += copy(&mut rest, &mut sink()).map_err(|_| "is a damaged zip archive".to_owned())?;
+        if unpacked > MAX_UNPACKED {
+            return Err("has more than 1 GB when it is unpacked; split it".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The name of the wanted sheet, else of the one visible sheet with rows.
+fn chosen(book: &mut Xlsx<Cursor<Vec<u8>>>, wanted: Option<&str>) -> Result<String, String> {
+    let sheets = book.sheets_metadata().to_vec();
+    let is_table = |sheet: &&calamine::Sheet| sheet.typ == SheetType::WorkSheet;
+    let names = |sheets: &[String]| {
+        sheets
+            .iter()
+            .map(|name| format!("{name:?}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    if let Some(wanted) = wanted {
+        let all: Vec<_> = sheets
+            .iter()
+            .filter(is_table)
+            .map(|sheet| sheet.name.clone())
+            .collect();
+        let found = all.iter().find(|name| *name == wanted).cloned();
+        return found.ok_or_else(|| format!("has no sheet {wanted:?}, but {}", names(&all)));
+    }
+    let visible = sheets
+        .iter()
+        .filter(is_table)
+        .filter(|sheet| sheet.visible == SheetVisible::Visible);
+    let visible: Vec<_> = visible.map(|sheet| sheet.name.clone()).collect();
+    let mut filled = Vec::new();
+    for name in visible {
+        let cells = book.worksheet_cells_reader(&name);
+        if cells.is_ok_and(|mut cells| has_cells(&mut cells)) {
+            filled.push(name);
+        }
+    }
+    match &filled[..] {
+        [one] => Ok(one.clone()),
+        [] => Err("has no visible sheet with rows; name a hidden one with --sheet NAME".to_owned()),
+        several => Err(format!(
+            "has the sheets {}; name one with --sheet NAME",
+            names(several)
+        )),
+    }
+}
+
+fn has_cells(cells: &mut calamine::XlsxCellReader<'_, Cursor<Vec<u8>>>) -> bool {
+    while let Ok(Some(cell)) = cells.next_cell() {
+        if *cell.get_value() != DataRef::Empty {
+            return true;
+        }
+    }
+    false
+}
+
+/// The text and type of a cell; `None` for an empty one.
+fn text_of(value: &DataRef<'_>, is_formula: bool, is_1904: bool) -> Option<(String, CellType)> {
+    let text = |text: &str| Some((text.to_owned(), CellType::Text));
+    match value {
+        DataRef::Empty if is_formula => Some(("a formula without its value".to_owned(), CellType::Error)),
+        DataRef::Empty => None,
+        DataRef::Int(number) => Some((number.to_string(), CellType::Number)),
+        DataRef::Float(number) => Some((number.to_string(), CellType::Number)),
+        DataRef::String(value) => text(value),
+        DataRef::SharedString(value) => text(value),
+        DataRef::Bool(value) => text(if *value { "true" } else { "false" }),
+        DataRef::DateTime(date) => text(&date_text(date.as_f64(), date.is_duration(), is_1904)),
+        DataRef::DateTimeIso(value) | DataRef::DurationIso(value) => text(value),
+        DataRef::Error(error) => Some((error.to_string(), CellType::Error)),
+    }
+}
+
+/// A serial number as `2026-02-13`, `2026-02-13 14:30:00` or `14:30:00`.
+fn date_text(serial: f64, is_duration: bool, is_1904: bool) -> String {
+    // Rounded to seconds, because a time such as 14:30 has no exact number. The sum avoids 14:29:59.999.
+    let serial = (serial * 86400.0).round() / 86400.0;
+    let date = ExcelDateTime::new(serial + 1e-8, ExcelDateTimeType::DateTime, is_1904);
+    let (year, month, day, hour, minute, second, _) = date.to_ymd_hms_milli();
+    let time = format!("{hour:02}:{minute:02}:{second:02}");
+    if is_duration || serial < 1.0 {
+        return time;
+    }
+    if serial.fract() == 0.0 {
+        format!("{year:04}-{month:02}-{day:02}")
+    } else {
+        format!("{year:04}-{month:02}-{day:02} {time}")
+    }
+}
+
+/// The text of a plain number in a column of dates: days since 1900, or 1904; `None` if it is no such number.
+pub fn serial_date(text: &str, is_1904: bool) -> Option<String> {
+    let serial: f64 = text.parse().ok()?;
+    // From 1954 to 2119.
+    (20_000.0..80_500.0)
+        .contains(&serial)
+        .then(|| date_text(serial, false, is_1904))
+}

@@ -1,0 +1,71 @@
+//! Lines of converted records in a temporary file, so that memory does not grow with them.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write};
+
+use serde_json::{Value, json};
+
+use super::people::RecordFields;
+
+/// Lines of one kind.
+#[derive(Debug)]
+pub struct Spool {
+    kind: &'static str,
+    out: BufWriter<File>,
+    /// Number of lines.
+    pub len: u64,
+}
+
+impl Spool {
+    /// A spool without lines.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn new(kind: &'static str) -> io::Result<Self> {
+        Ok(Self {
+            kind,
+            out: BufWriter::with_capacity(1 << 16, tempfile::tempfile()?),
+            len: 0,
+        })
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn add(&mut self, fields: RecordFields) -> io::Result<()> {
+        self.len += 1;
+        writeln!(self.out, "{}", line(self.kind, fields))
+    }
+
+    /// Writes all lines. `further` may add a field to each.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn copy(
+        &mut self,
+        out: &mut dyn Write,
+        mut further: impl FnMut(usize) -> Option<(&'static str, u64)>,
+    ) -> io::Result<()> {
+        self.out.flush()?;
+        let file = self.out.get_mut();
+        file.rewind()?;
+        for (at, line) in BufReader::with_capacity(1 << 16, file).lines().enumerate() {
+            let line = line?;
+            match (further(at), line.strip_suffix('}')) {
+                (Some((name, value)), Some(open)) => writeln!(out, "{open},\"{name}\":{value}}}")?,
+                _ => writeln!(out, "{line}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A record as a line that begins with `kind` and `id`.
+#[must_use]
+pub fn line(kind: &str, fields: RecordFields) -> String {
+    let mut line = RecordFields::from_iter([("kind".to_owned(), json!(kind))]);
+    line.extend(fields.get("id").cloned().map(|id| ("id".to_owned(), id)));
+    line.extend(fields);
+    Value::Object(line).to_string()
+}

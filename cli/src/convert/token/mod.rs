@@ -1,0 +1,48 @@
+//! Cells as whole tokens: an amount, a date, numbers and addresses of people. A cell of which only a part is understood
+//! is refused (C-105).
+
+pub mod amount;
+pub mod date;
+pub mod people;
+
+/// Whether a cell is empty. The others are placeholders that exports write for an absent value.
+#[must_use]
+pub fn is_absent(cell: &str) -> bool {
+    matches!(
+        cell,
+        "" | "-"
+            | "--"
+            | "—"
+            | "N/A"
+            | "n/a"
+            | "N/D"
+            | "n/d"
+            | "#N/A"
+            | "#N/D"
+            | "NULL"
+            | "null"
+            | "(No value)"
+            | "(Sem valor)"
+            | "(Sin valor)"
+            | "Não informado"
+            | "não informado"
+    )
+}
+
+/// Whether a cell has an error value of a spreadsheet.
+#[must_use]
+pub fn is_error(cell: &str) -> bool {
+    const ERRORS: [&str; 9] = [
+        "#DIV/0!", "#REF!", "#NAME?", "#VALUE!", "#NUM!", "#NULL!", "#VALOR!", "#NOME?", "#ERROR!",
+    ];
+    ERRORS.contains(&cell)
+}
+
+/// A number without the `.0` that programs add to whole numbers: `5511987650501.0`.
+#[must_use]
+pub fn without_fraction(cell: &str) -> &str {
+    let whole = cell.strip_suffix(".0").or_else(|| cell.strip_suffix(",0"));
+    whole
+        .filter(|whole| !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit()))
+        .unwrap_or(cell)
+}
