@@ -110,6 +110,7 @@ fn id(method: &str, route: &str) -> &'static str {
             _,
             "/leads/{id}"
             | "/leads/{id}/timeline"
+            | "/leads/{id}/meetings"
             | "/listopportunitysleadcomplete/{id}"
             | "/sac360/lead/{id}"
             | "/sac360/list_file_lead/{id}",

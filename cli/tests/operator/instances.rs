@@ -201,7 +201,7 @@ fn settings_are_set_and_reset() {
         ("instance set acme page_base 2 --json", "page_base must be 0 or 1"),
         (
             "instance set acme timezones UTC --json",
-            "unknown setting; the settings are voip_webhook_secret, timezone, page_base, credential_placement, \
+            "unknown setting; the settings are voip_webhook_secret, timezone, currency, page_base, credential_placement, \
              requests_per_minute, public_requests_per_minute, webhook_requests_per_minute, read_budget",
         ),
     ] {

@@ -1,7 +1,8 @@
-//! Lists that clients offer for choice: users, departments, tags and loss reasons.
+//! The caller, and lists that clients offer for choice: users, departments, tags and loss reasons.
 //!
 //! | Route | Answer |
 //! | --- | --- |
+//! | `GET /me` | The caller ([`me`], C-113) |
 //! | `GET /user` | The users ([`users`], C-97) |
 //! | `GET /departament` | The departments with their users, nested ([`departments`], C-97) |
 //! | `GET /tags` | The tags of leads ([`tags`], C-98) |
@@ -9,6 +10,7 @@
 
 mod departments;
 mod loss_reasons;
+mod me;
 mod tags;
 mod users;
 mod view;
@@ -20,6 +22,7 @@ use shared::http::{ErrorFormat, RouteGroup};
 #[must_use]
 pub fn group() -> RouteGroup {
     RouteGroup::new(ErrorFormat::Error)
+        .route("/me", routing::get(me::show))
         .route("/user", routing::get(users::list))
         .route("/departament", routing::get(departments::list))
         .route("/tags", routing::get(tags::list))

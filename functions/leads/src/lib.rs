@@ -6,6 +6,7 @@
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
 //! | `POST /leads` | creates a lead ([`create`]) |
 //! | `GET /leads/{id}/timeline` | the calls and the submissions of forms of a lead ([`timeline`], C-113) |
+//! | `GET /leads/{id}/meetings` | the meetings of a lead ([`meetings`], C-113) |
 //! | `PUT /leads/{id}`, `PUT /leads` | change a lead ([`update`]) |
 //! | `DELETE /leads/{id}` | 5: deletes a lead permanently ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
@@ -19,6 +20,7 @@ mod delete;
 mod error;
 mod get;
 mod list;
+mod meetings;
 mod timeline;
 mod update;
 mod view;
@@ -42,6 +44,7 @@ pub fn group() -> RouteGroup {
             "/leads/{id}",
             routing::get(get::get).put(update::in_path).delete(delete::one),
         )
+        .route("/leads/{id}/meetings", routing::get(meetings::list))
         .route("/leads/{id}/timeline", routing::get(timeline::list))
         .route("/leadsadvanced", routing::post(advanced::list))
         .route("/lead/archive", routing::post(archive::archive))

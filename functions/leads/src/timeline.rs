@@ -10,15 +10,21 @@ use shared::store::{LeadRecord, ListRequest};
 /// Advice for a lead with too many events (C-86).
 const OVER_BUDGET: &str = "id: the events of this lead are more than read_budget allows";
 
-/// A page of a lead's timeline.
+/// A page of what belongs to a lead.
 #[derive(Debug)]
-pub struct ListEvents {
-    id: LeadId,
-    page: ListRequest,
+pub struct PageOfLead {
+    /// The lead.
+    pub id: LeadId,
+    /// The page.
+    pub page: ListRequest,
 }
 
-impl ListEvents {
-    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+impl PageOfLead {
+    /// Reads the id in the path, `page` and `limit`.
+    ///
+    /// # Errors
+    /// [`RequestError`] naming the one that is invalid.
+    pub fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let limit = request
             .params
             .limit(200, "must be a whole number from 1 to 200")?;
@@ -35,14 +41,13 @@ impl ListEvents {
 /// The calls and the submissions of forms of a lead, newest first, and their number. One round trip, two for a lead with 50 events
 /// of a sort or more.
 pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
-    let (query, reader, check) = request.parse(ListEvents::parse).await?;
-    let (scope, (lead, start)) = check
-        .beside(async { tokio::try_join!(reader.lead_record(query.id), reader.begin_timeline(query.id)) })
-        .await?;
+    let (PageOfLead { id, page }, reader, check) = request.parse(PageOfLead::parse).await?;
+    let reads = async { tokio::try_join!(reader.lead_record(id), reader.begin_timeline(id)) };
+    let (scope, (lead, start)) = check.beside(reads).await?;
     let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
     lead.filter(sees).ok_or(RequestError::NotFound)?;
     let reader = scope.store.reader();
-    let page = reader.finish_timeline(&scope.viewer, &query.page, start).await;
+    let page = reader.finish_timeline(&scope.viewer, &page, start).await;
     let page = page.map_err(RequestError::over_budget(OVER_BUDGET))?;
     Ok(json(
         &json!({ "data": { "total": page.total, "events": page.events } }),

@@ -85,6 +85,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     timezone: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     page_base: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     credential_placement: Option<CredentialPlacement>,
@@ -110,9 +112,10 @@ pub enum SettingError {
 }
 
 /// Names of all settings, in display order.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "voip_webhook_secret",
     "timezone",
+    "currency",
     "page_base",
     "credential_placement",
     "requests_per_minute",
@@ -120,6 +123,14 @@ pub const NAMES: [&str; 8] = [
     "webhook_requests_per_minute",
     "read_budget",
 ];
+
+/// The currencies of ISO 4217 in use, without funds, metals and codes for tests.
+const CURRENCIES: &str = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF \
+    CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR \
+    ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU \
+    MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD \
+    SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF \
+    XPF YER ZAR ZMW ZWG";
 
 impl Settings {
     /// Sets one setting from JSON, or from text if the value is a number. `null` restores the default.
@@ -142,6 +153,14 @@ impl Settings {
                     zone_name,
                     "timezone",
                     "must be an IANA time zone such as America/Sao_Paulo",
+                )?;
+            }
+            "currency" => {
+                self.currency = optional(
+                    value,
+                    currency_code,
+                    "currency",
+                    "must be a code of ISO 4217 such as BRL, USD or EUR",
                 )?;
             }
             "page_base" => {
@@ -183,6 +202,7 @@ impl Settings {
                 .as_ref()
                 .map(|secret| Value::from(secret.0.as_str())),
             self.timezone.as_deref().map(Value::from),
+            self.currency.as_deref().map(Value::from),
             self.page_base.map(Value::from),
             self.credential_placement.map(|placement| match placement {
                 CredentialPlacement::Strict => Value::from("strict"),
@@ -204,6 +224,12 @@ impl Settings {
     #[must_use]
     pub fn timezone(&self) -> Option<&str> {
         self.timezone.as_deref()
+    }
+
+    /// The currency of amounts, a code of ISO 4217 (C-83) [default: BRL].
+    #[must_use]
+    pub fn currency(&self) -> &str {
+        self.currency.as_deref().unwrap_or("BRL")
     }
 
     /// The time zone of date filters' days (C-8).
@@ -338,6 +364,15 @@ fn rate(value: &Value) -> Option<Rate> {
 fn zone_name(value: &Value) -> Option<String> {
     let name = value.as_str()?;
     Zone::parse(name).map(|_| name.to_owned())
+}
+
+/// The code in upper case, if ISO 4217 has it.
+fn currency_code(value: &Value) -> Option<String> {
+    let code = value.as_str()?.to_ascii_uppercase();
+    CURRENCIES
+        .split_whitespace()
+        .any(|known| known == code)
+        .then_some(code)
 }
 
 fn placement(value: &Value) -> Option<CredentialPlacement> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::credentials::{Claims, Presented};
 use super::{Guard, Permission, Placement, instance, rate_limit};
-use crate::credential::Secret;
+use crate::credential::{CredentialKind, Secret};
 use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
@@ -41,6 +41,10 @@ pub struct Scope {
     pub viewer: Viewer,
     /// The store, limited to the instance.
     pub store: Writer,
+    /// End of the API key; `None` if it has none.
+    pub key_expires: Option<Timestamp>,
+    /// End of the access token; `None` without a token.
+    pub token_expires: Option<Timestamp>,
     environment: Environment,
 }
 
@@ -185,8 +189,10 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
             return Err(RequestError::Instance);
         }
         let claimed = claims.under(placement).unwrap_or_default();
-        let first = self.first_valid(reader.instance(), claimed, &found);
-        let first = first.ok_or(RequestError::Unauthorized)?;
+        let valid = self
+            .all_valid(reader.instance(), claimed, &found)
+            .unwrap_or_default();
+        let first = *valid.first().ok_or(RequestError::Unauthorized)?;
         if !stored.directory.is_open() {
             return Err(refused(Refusal::Suspended));
         }
@@ -206,22 +212,24 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         Ok(Scope {
             viewer,
             store: Writer::of_request(self.app.store(), reader.clone(), directory),
+            key_expires: first_end(&valid, CredentialKind::Key),
+            token_expires: first_end(&valid, CredentialKind::Token),
             environment: self.app.environment().clone(),
         })
     }
 
-    /// The record of the first credential, if all of them are valid for the instance and belong to one user.
-    fn first_valid<'f>(
+    /// The records of the credentials, if all of them are valid for the instance and belong to one user.
+    fn all_valid<'f>(
         &self,
         instance: &InstanceName,
         claimed: &[&Secret],
         found: &'f FoundCredentials,
-    ) -> Option<&'f Credential> {
+    ) -> Option<Vec<&'f Credential>> {
         let records = claimed.iter().map(|secret| self.valid(instance, secret, found));
         let records = records.collect::<Option<Vec<_>>>()?;
-        let first = *records.first()?;
+        let first = records.first()?;
         let is_same_user = records.iter().all(|credential| credential.user == first.user);
-        is_same_user.then_some(first)
+        is_same_user.then_some(records)
     }
 
     /// The record of a credential, if it is valid for the instance now. Otherwise sets the reason for the log.
@@ -267,6 +275,12 @@ async fn read_credentials(
         found.extend(store.credentials(&rest).await?);
     }
     Ok((found, stored))
+}
+
+/// The first end of the credentials of a kind.
+fn first_end(credentials: &[&Credential], kind: CredentialKind) -> Option<Timestamp> {
+    let of_kind = credentials.iter().filter(|credential| credential.kind == kind);
+    of_kind.filter_map(|credential| credential.expires).min()
 }
 
 /// 401, with the reason in the log.

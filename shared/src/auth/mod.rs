@@ -34,7 +34,7 @@ pub use form::{FormRequest, FormScope, claimed_form};
 pub use key::{Credentials, Scope};
 pub use permission::{
     AnyUser, ArchiveLeads, DeleteLeads, DirectoryOnly, EditLeads, EditOpportunities, Permission,
-    SeeCalendars, SeeReports, SeeTickets,
+    SeeCalendars, SeeLeadMeetings, SeeReports, SeeTickets,
 };
 pub use public::{
     BookingEndpoint, LinkQuery, Public, PublicEndpoint, PublicLink, PublicScope, SlotsEndpoint,

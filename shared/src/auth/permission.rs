@@ -80,6 +80,8 @@ permissions! {
     EditOpportunities: "editOpportunities", edit_opportunities, true;
     /// Endpoints 11 and 12.
     SeeCalendars: "calendars", calendars, false;
+    /// `GET /leads/{id}/meetings`.
+    SeeLeadMeetings: "calendars", calendars, true;
     /// Endpoints 14 and 15.
     SeeReports: "reports", reports, false;
     /// Endpoints 16 to 18.

@@ -83,7 +83,7 @@ pub use leads::{LeadEntry, LeadRecord, LeadState};
 pub use list_pages::{ListRequest, PrefetchedList};
 pub use meetings::{
     Attendee, Bookable, Booked, BookingReads, BookingRequest, BookingSubject, MeetingPage, MeetingRecord,
-    MeetingRequest, NewMeeting, PrefetchedBooking, PrefetchedMeetings,
+    MeetingRequest, NewMeeting, PrefetchedBooking, PrefetchedLeadMeetings, PrefetchedMeetings,
 };
 pub use opportunities::{
     Created, LeadOpportunities, OpportunityRecord, OpportunitySnapshot, PrefetchedCreation,

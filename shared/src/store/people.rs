@@ -80,7 +80,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
-    pub(crate) async fn user(&self, user: UserId) -> Result<Option<User>, StoreError> {
+    pub async fn user(&self, user: UserId) -> Result<Option<User>, StoreError> {
         let item = self.table.get(&self.keys().user(user)).await?;
         item.map(|item| item::decode("user", item)).transpose()
     }

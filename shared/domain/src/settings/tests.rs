@@ -6,6 +6,7 @@ fn settings_accept_text_and_json() {
     let mut settings = Settings::default();
     for (name, value) in [
         ("timezone", json!("America/Sao_Paulo")),
+        ("currency", json!("eur")),
         ("page_base", json!("0")),
         ("credential_placement", json!("anywhere")),
         ("requests_per_minute", json!(600)),
@@ -20,6 +21,7 @@ fn settings_accept_text_and_json() {
         [
             ("voip_webhook_secret", json!("s3cret")),
             ("timezone", json!("America/Sao_Paulo")),
+            ("currency", json!("EUR")),
             ("page_base", json!(0)),
             ("credential_placement", json!("anywhere")),
             ("requests_per_minute", json!(600)),
@@ -28,6 +30,9 @@ fn settings_accept_text_and_json() {
         ]
     );
     assert_eq!(settings.read_budget().get(), 5000);
+    assert_eq!(settings.currency(), "EUR");
+    settings.set("currency", &Value::Null).unwrap();
+    assert_eq!(settings.currency(), "BRL");
     settings.set("timezone", &Value::Null).unwrap();
     assert_eq!(settings.zone(), Zone::UTC);
     let stored: Settings = serde_json::from_value(serde_json::to_value(&settings).unwrap()).unwrap();
@@ -44,6 +49,10 @@ fn unknown_names_and_bad_values_are_refused() {
     for (name, bad) in [
         ("timezone", json!("Brasilia")),
         ("timezone", json!(3)),
+        ("currency", json!("R$")),
+        ("currency", json!("XXX")),
+        ("currency", json!("BRL USD")),
+        ("currency", json!(986)),
         ("page_base", json!(2)),
         ("page_base", json!(-1)),
         ("page_base", json!("00")),

@@ -8,6 +8,7 @@ mod agenda;
 mod book;
 mod list;
 mod occupancy;
+mod of_lead;
 mod proof;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub use book::{
 };
 pub use list::{MeetingPage, MeetingRequest, PrefetchedMeetings};
 pub use occupancy::{Occupancy, shared_buffer};
+pub use of_lead::PrefetchedLeadMeetings;
 pub use proof::Proof;
 
 const KIND: &str = "meeting";

@@ -134,7 +134,8 @@ async fn the_doctor_restores_quarantined_entries() {
     poison["automation"] = json!({ "S": r#"{"id":1,"name":"x","secret":"s3gr3do"}"# });
     table.put(pk, sk, &poison);
     run(&world).await;
-    assert_eq!((outbox(&world).await, table.get(OUTBOX, FIRST)), (2, None));
+    assert_eq!((outbox(&world).await, table.get(OUTBOX, FIRST)), (0, None));
+    assert!(table.get(ASIDE, &aside_sort(FIRST)).is_some());
     assert_eq!(points(&world).await, [0.into(), 0.into()]);
     table.put(pk, sk, &sound);
     let reason = "was set aside, because the automation could not be read";

@@ -104,7 +104,10 @@ async fn the_trace_of_the_request_is_handed_on() {
         world.clock.set(world.clock.get().plus_seconds(60_000));
     }
     let operator = world.operator(ACME);
-    assert_eq!(operator.run_queue(None).await.expect("run").len(), 3);
+    assert_eq!(
+        operator.run_queue(Some("notification")).await.expect("run").len(),
+        3
+    );
     deliver(&world, &receiver.webhook_client()).await;
     let seen = receiver.seen();
     let traced = |name: &str| {
@@ -141,7 +144,7 @@ async fn failed_deliveries_are_kept_and_sent_again() {
     }
     assert_eq!((receiver.seen().len(), super::outbox(&world).await), (10, 0));
     let operator = world.operator(ACME);
-    let failed = operator.queue(None).await.expect("the queue");
+    let failed = operator.queue(Some("notification")).await.expect("the queue");
     assert_eq!(failed.len(), 1);
     assert_eq!(
         (
@@ -151,9 +154,12 @@ async fn failed_deliveries_are_kept_and_sent_again() {
         ),
         ("acme-meeting-1-1-4-0", 10, "the receiver answered 500")
     );
-    assert_eq!(operator.run_queue(None).await.expect("run"), failed);
+    assert_eq!(
+        operator.run_queue(Some("notification")).await.expect("run"),
+        failed
+    );
     // It waits again, before its first attempt.
-    let waiting = operator.queue(None).await.expect("the queue");
+    let waiting = operator.queue(Some("notification")).await.expect("the queue");
     assert_eq!(
         (waiting[0].tries, waiting[0].since, waiting[0].next.is_some()),
         (0, None, true)

@@ -29,6 +29,7 @@ async fn directory_list_costs() {
         add_loss_reasons(&operator, 1..=count).await;
         let wallet = world.known(7).await;
         for (uri, budget) in [
+            ("/me?", read(2, 4.0)),
             ("/user?", read(trips, 3.0 + users)),
             ("/user?noblock=1&", read(trips, 3.0 + users)),
             ("/departament?", read(1, 3.0 + departments)),

@@ -73,6 +73,7 @@ async fn one_lead_costs() {
         ),
         ("2: unknown lead", "/leads/4711?i=acme", 4.0),
         ("timeline", "/leads/1001/timeline?i=acme", 6.0),
+        ("meetings", "/leads/1001/meetings?i=acme", 5.0),
     ] {
         let answer = world.get(uri).with(&wallet).send().await;
         within(what, &answer, &read(1, units));

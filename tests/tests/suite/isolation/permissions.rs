@@ -21,6 +21,7 @@ const TABLE: [(&str, Refusals); 10] = [
         &[
             ("GET", "/leads/1001", 404),
             ("GET", "/leads/1001/timeline", 404),
+            ("GET", "/leads/1001/meetings", 404),
             ("PUT", "/leads/1002", 404),
             ("PUT", "/leads", 404),
             ("DELETE", "/leads/1006", 404),
@@ -66,7 +67,11 @@ const TABLE: [(&str, Refusals); 10] = [
     ),
     (
         "calendars",
-        &[("GET", "/pcalendar", 403), ("GET", "/calendarmeeting/5", 403)],
+        &[
+            ("GET", "/pcalendar", 403),
+            ("GET", "/calendarmeeting/5", 403),
+            ("GET", "/leads/1001/meetings", 403),
+        ],
     ),
     (
         "tickets",

@@ -7,7 +7,7 @@ use tests::openapi::{INTERFACE, members};
 use tests::template::routes;
 
 /// C-4 and the endpoints' clauses: the statuses of each operation.
-const ANSWERS: [(&str, &str); 34] = [
+const ANSWERS: [(&str, &str); 36] = [
     ("archiveLeads", "200 400 401 403 404 413 415 429 500 503"),
     ("bookMeeting", "200 400 409 413 415 422 429 500 503"),
     ("createLead", "200 400 401 403 404 409 413 415 422 429 500 503"),
@@ -23,6 +23,7 @@ const ANSWERS: [(&str, &str); 34] = [
     ("listFreeSlots", "200 400 413 415 429 500 503"),
     ("listFunnels", "200 400 401 413 415 429 500 503"),
     ("listLeadEvents", "200 400 401 404 413 415 429 500 503"),
+    ("listLeadMeetings", "200 400 401 403 404 413 415 429 500 503"),
     ("listLeadFiles", "200 400 401 413 415 429 500 503"),
     ("listLeadOpportunities", "200 400 401 404 413 415 429 500 503"),
     ("listLeadTickets", "200 400 401 413 415 429 500 503"),
@@ -38,6 +39,7 @@ const ANSWERS: [(&str, &str); 34] = [
     ("listUsers", "200 400 401 413 415 429 500 503"),
     ("reassignTicket", "200 400 401 413 415 429 500 503"),
     ("recordCall", "201 400 401 413 415 422 429 500 503"),
+    ("showCaller", "200 400 401 413 415 429 500 503"),
     ("updateLead", "200 400 401 403 404 413 415 429 500 503"),
     ("updateLeadInBody", "200 400 401 403 404 413 415 429 500 503"),
     ("submitForm", "200 400 404 413 415 422 429 500 503"),

@@ -49,6 +49,7 @@ fn leads() -> Vec<Ask> {
             .sparing(&["UpdateItem"]),
         Ask::of("GET", one, "1001", "one"),
         Ask::of("GET", "/leads/{id}/timeline", "1001", "events"),
+        Ask::of("GET", "/leads/{id}/meetings", "1001", "meetings"),
         Ask::of("GET", one, "1001", "with its owner's name").params("i=acme&query={lead{owner{name}}}"),
         Ask::of("GET", one, "1001", "with its tags")
             .params("i=acme&query={lead{id},tags{tag}}")
@@ -236,6 +237,7 @@ fn tickets_and_reports() -> Vec<Ask> {
 fn directory() -> Vec<Ask> {
     let users = "/user";
     vec![
+        Ask::of("GET", "/me", "", "caller"),
         Ask::of("GET", users, "", "all"),
         Ask::of("GET", users, "", "active, second page").params("i=acme&noblock=1&limit=3&page=2")
             // The skipped users, and those that do not fit the page.

@@ -60,6 +60,8 @@ GET /leads/{id} /leads/$lead - -
 GET /leads/{id} /leads/$lead allFields=1 -
 GET /leads/{id} /leads/$doomed - -
 GET /leads/{id}/timeline /leads/$lead/timeline limit=2&page=$page -
+GET /leads/{id}/meetings /leads/$lead/meetings limit=2&page=$page -
+GET /me /me - -
 GET /leads/{id} /leads/$lead query={lead{fullname,owner{name},city}} -
 GET /crm /crm - -
 GET /crmfastloadv2/{id} /crmfastloadv2/$funnel - -
