@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Opens the panel of `funil serve` in Chromium and uses it as visitors do: board, filters, details, reports, hostile data, keyboard,
-# phone and desktop, light and dark. Prints a failure and exits with 1. Skipped where Chromium or Node is not installed.
+# Opens the panel of `funil serve` in Chromium and uses it as visitors do: every action by mouse, finger and keyboard, refusals, two browsers,
+# hostile data, a thousand cards, phone and desktop, light and dark. axe judges every view if npm can install it (into CLIENT_TOOLS=DIR,
+# else a temporary directory). Prints a failure and exits with 1. Skipped where Chromium or Node is not installed. ONLY=REGEX selects parts.
 #
 #   tests/panel.sh                                      with `cargo run --`
 #   tests/panel.sh SCREENSHOTS                          keeps the screenshots in this directory
@@ -37,5 +38,10 @@ done
 ADDRESS=$(sed -n 's/^listening on //p' "$scratch/out")
 KEY=$(sed -n 's/^ *API key *//p' "$scratch/out")
 TOKEN=$(sed -n 's/^ *access token *//p' "$scratch/out")
-export ADDRESS DATA=$scratch/data KEY TOKEN
+tools=${CLIENT_TOOLS:-$scratch/tools}/panel
+[[ -f $tools/node_modules/axe-core/axe.min.js ]] || npm install --silent --no-fund --no-audit --prefix "$tools" axe-core@4.14.1 >/dev/null 2>&1 ||
+  echo 'axe-core cannot be installed, so axe judges nothing'
+AXE=$tools/node_modules/axe-core/axe.min.js
+[[ -f $AXE ]] || AXE=
+export ADDRESS AXE DATA=$scratch/data KEY TOKEN
 node tests/panel/walk.mjs "$browser" "$scratch/profile" "$shots" "${funil[@]}"

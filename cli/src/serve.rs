@@ -2,9 +2,10 @@
 //!
 //! Without `--endpoint` it opens the embedded engine on a directory, which the operator's commands open beside it.
 
+use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,16 @@ const REMOTE_JOB_PAUSE: Duration = Duration::from_secs(15);
 /// Maximum concurrent runs of deliveries. Each run takes lanes that no other run has, so a slow receiver does not delay
 /// the next run. A run ends within 50 s.
 const MAX_RUNS: usize = 64;
+
+/// The file in the directory of the engine with the address of the running service.
+const URL_FILE: &str = "serve.url";
+
+/// The address of the `funil serve` that runs on a directory, as far as it is known.
+#[must_use]
+pub fn running_url(directory: &Path) -> Option<String> {
+    let url = fs::read_to_string(directory.join(URL_FILE)).ok()?;
+    url.starts_with("http://").then(|| url.trim().to_owned())
+}
 
 /// Options of the service.
 #[derive(Debug, Clone)]
@@ -127,7 +138,8 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
         demo::load(&store).await?
     };
     let mut background = JoinSet::new();
-    let pause = job_pause(database.is_some());
+    let is_embedded = database.is_some();
+    let pause = job_pause(is_embedded);
     background.spawn(refresh_copies(store.clone(), pause));
     background.spawn(refresh_reports(store.clone(), pause));
     let webhook_client = WebhookClient::system().admitting(&options.notify_hosts);
@@ -141,15 +153,24 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     let service = service(&app, groups()).merge(pages);
     let service = service.layer(from_fn_with_state(app, one_host));
     let stopped = stopped();
-    ready(&Ready {
+    let ready_service = Ready {
         address,
         place: match &options.endpoint {
             Some(url) => format!("--endpoint {url}"),
             None => format!("--data {}", options.data.display()),
         },
         demo,
-    });
+    };
+    let url_file = options.data.join(URL_FILE);
+    if is_embedded {
+        // Links have another address without it.
+        let _ = fs::write(&url_file, ready_service.url());
+    }
+    ready(&ready_service);
     listen::serve(listener, service, limits, stopped).await;
+    if is_embedded {
+        let _ = fs::remove_file(url_file);
+    }
     Ok(())
 }
 

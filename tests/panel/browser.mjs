@@ -9,13 +9,15 @@ const PATIENCE = 30_000;
 /* Records violations of the page's policy. */
 const WATCH = "window.violations = []; addEventListener('securitypolicyviolation', " +
   "({ violatedDirective, blockedURI }) => violations.push(`${violatedDirective} ${blockedURI}`));";
-const CODES = { Enter: [13, "\r"], Tab: [9, ""], Escape: [27, ""], Space: [32, " "], ArrowRight: [39, ""], ArrowDown: [40, ""] };
+const CODES = { Enter: [13, "\r"], Tab: [9, ""], Escape: [27, ""], Space: [32, " "], ArrowRight: [39, ""], ArrowDown: [40, ""], ArrowLeft: [37, ""],
+  ArrowUp: [38, ""], Home: [36, ""], End: [35, ""], KeyM: [77, "m"] };
 
 export class Browser {
   #sent = 0;
   #open = new Map();
   #buffer = "";
   #session;
+  #refusal = null;
   faults = [];
   requests = [];
 
@@ -33,6 +35,7 @@ export class Browser {
       // Error responses of the service are no faults of the page.
       if (isFault && message.params.entry?.source !== "network") this.faults.push(JSON.stringify(message.params));
       if (message.method === "Network.requestWillBeSent") this.requests.push(message.params.request);
+      if (message.method === "Fetch.requestPaused") this.#refuse(message.params);
       const [done, failed] = this.#open.get(message.id) ?? [];
       this.#open.delete(message.id);
       if (message.error) failed?.(new Error(message.error.message));
@@ -46,18 +49,34 @@ export class Browser {
     return new Promise((done, failed) => this.#open.set(id, [done, failed]));
   }
 
+  /* Answers writes of the page with a status and a reason, until it is called without a status. */
+  async refuseWrites(status, details) {
+    this.#refusal = status ? { status, details } : null;
+    await this.command(status ? "Fetch.enable" : "Fetch.disable");
+  }
+
+  #refuse({ requestId, request: { method } }) {
+    if (!this.#refusal || method === "GET" || method === "POST") return this.command("Fetch.continueRequest", { requestId });
+    const { status, details } = this.#refusal;
+    const responseHeaders = [["content-type", "application/json"], ["x-error-details", details]].map(([name, value]) => ({ name, value }));
+    return this.command("Fetch.fulfillRequest", { requestId, responseCode: status, responseHeaders, body: Buffer.from('{"error":"Invalid request"}').toString("base64") });
+  }
+
   async open(url, { width, height, dark = false, languages = "pt-BR" }) {
     this.width = width;
     this.#session = undefined;
+    if (this.target) await this.command("Target.closeTarget", { targetId: this.target });
     const { targetId } = await this.command("Target.createTarget", { url: "about:blank" });
+    this.target = targetId;
     this.#session = (await this.command("Target.attachToTarget", { targetId, flatten: true })).sessionId;
     for (const domain of ["Page", "Runtime", "Log", "Network"]) await this.command(`${domain}.enable`);
     await this.command("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+    await this.command("Emulation.setTouchEmulationEnabled", { enabled: width < 600 });
     await this.command("Emulation.setUserAgentOverride", { userAgent: "test", acceptLanguage: languages });
     await this.scheme(dark);
     await this.command("Page.addScriptToEvaluateOnNewDocument", { source: WATCH });
     await this.command("Page.navigate", { url });
-    await this.until("document.readyState === 'complete' && document.getElementById('enter')");
+    await this.until("document.readyState === 'complete' && document.querySelector('main')");
   }
 
   scheme(dark) {
@@ -84,10 +103,24 @@ export class Browser {
       const shift = key.startsWith("Shift+");
       const name = key.replace("Shift+", "");
       const [code, text] = CODES[name];
-      const event = { key: name === "Space" ? " " : name, code: name, windowsVirtualKeyCode: code, modifiers: shift ? 8 : 0 };
+      const event = { key: { Space: " ", KeyM: "m" }[name] ?? name, code: name, windowsVirtualKeyCode: code, modifiers: shift ? 8 : 0 };
       await this.command("Input.dispatchKeyEvent", { type: "keyDown", text, ...event });
       await this.command("Input.dispatchKeyEvent", { type: "keyUp", ...event });
     }
+  }
+
+  /* The middle of an element that is shown. */
+  middle(selector) {
+    return this.evaluate(`(() => { const { left, top, width, height } = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
+      return [left + width / 2, top + height / 2]; })()`);
+  }
+
+  mouse(type, [x, y], buttons = 1) {
+    return this.command("Input.dispatchMouseEvent", { type, x, y, button: type === "mouseMoved" ? "none" : "left", buttons, clickCount: 1 });
+  }
+
+  touch(type, point) {
+    return this.command("Input.dispatchTouchEvent", { type, touchPoints: point ? [{ x: point[0], y: point[1] }] : [] });
   }
 
   write(text) {

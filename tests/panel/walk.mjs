@@ -2,368 +2,657 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Browser } from "./browser.mjs";
 import { CONTRAST } from "./contrast.mjs";
 
 const [name, profile, shots, ...funil] = process.argv.slice(2);
-const { ADDRESS, DATA, KEY, TOKEN } = process.env;
+const { ADDRESS, AXE, DATA, KEY, ONLY, TOKEN } = process.env;
 const HOSTILE = new URL("hostile.ndjson", import.meta.url).pathname;
+const COPY = new URL("../../examples/panel.html", import.meta.url).href;
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1280, height: 900 };
-/* The page calls nothing but these endpoints of the service, and changes nothing. */
-const CALLS = [/^GET \/panel$/, /^GET \/crm\?/, /^POST \/crm\/opportunities\/\d+\?/, /^GET \/crmopportunity\/\d+\?/,
-  /^GET \/leads\/\d+\?/, /^GET \/user\?/, /^GET \/tags\?/, /^GET \/advancedreports\?/, /^GET \/reportchart\/\d+\?/, /^OPTIONS /];
-const BOARD = "!document.getElementById('board').hidden && document.querySelector('#columns .column')";
-const FOREIGN = "document.querySelectorAll('img, iframe, object, embed, svg svg, svg [onload], [onerror], [onmouseover], [style]:not(canvas)').length";
-const CLOSED = "!document.getElementById('details').open";
+const LINK = `${ADDRESS}/panel#i=demo&k=${KEY}&t=${TOKEN}`;
+/* The page calls nothing but these endpoints of the service. */
+const CALLS = [/^GET \/(panel|favicon.ico)$/, /^GET \/(me|crm|user|tags|crmlossreason|advancedreports|leads)\?/, /^POST \/(crm\/opportunities\/\d+|leadsadvanced|leads|crmopportunity)\?/,
+  /^(GET|PUT) \/(crmopportunity|leads)\/\d+\?/, /^GET \/(reportchart|listopportunitysleadcomplete|sac360\/lead)\/\d+\?/, /^GET \/leads\/\d+\/(timeline|meetings)\?/, /^OPTIONS /];
+const BOARD = "state.board?.columns.every(({ total }) => total !== null) && document.querySelector('.columns')";
+const FOREIGN = "document.querySelectorAll('img, iframe, object, embed, svg svg, svg [onload], [onerror], [onmouseover], [onclick]').length";
+const axe = AXE ? readFileSync(AXE, "utf8") : null;
 
 const browser = new Browser(name, profile);
+let second = null;
 const press = (...keys) => browser.press(...keys);
 const value = expression => browser.evaluate(expression);
 const text = selector => value(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? null`);
 const click = selector => value(`document.querySelector(${JSON.stringify(selector)}).click()`);
-const settled = () => browser.until("!document.querySelector('[aria-busy]')");
-const active = () => value("document.activeElement.id || document.activeElement.textContent.trim()");
+const until = condition => browser.until(condition);
+const wait = ms => new Promise(done => setTimeout(done, ms));
+const quiet = () => until("state.patches.size === 0");
+const focused = () => value("Number(document.activeElement.closest('[data-id]')?.dataset.id ?? 0)");
 
-async function fill(id, content) {
-  await value(`document.getElementById('${id}').value = ''; document.getElementById('${id}').focus()`);
+async function fill(selector, content) {
+  await value(`(() => { const field = document.querySelector(${JSON.stringify(selector)}); field.focus(); field.select?.(); })()`);
   await browser.write(content);
 }
-
-async function signIn(options, page = `${ADDRESS}/panel`, token = TOKEN) {
-  await browser.open(page, options);
-  if (!page.startsWith(ADDRESS)) await fill("address", `${ADDRESS}/`);
-  await fill("instance", "demo");
-  await fill("key", KEY);
-  await fill("token", token);
-  await press("Enter");
-  await browser.until(BOARD);
-}
-
-/* The values of a fact in the open details. */
-const fact = name => value(`[...document.querySelectorAll('#details-body dl div')]
-  .filter(({ firstChild }) => firstChild.textContent === ${JSON.stringify(name)}).map(({ lastChild }) => lastChild.textContent)`);
 function operate(command, input) {
-  const [name, ...rest] = [...funil, "--data", DATA, ...command];
-  return execFileSync(name, rest, { input, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] }).trim();
+  const [program, ...rest] = [...funil, "--data", DATA, ...command];
+  return execFileSync(program, rest, { input, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] }).trim();
 }
-
-const responsibles = () => value("[...$('user').options].map(({ value, textContent }) => [value, textContent])");
-
-async function chooseFunnel(id) {
-  await value(`$('funnel').value = '${id}'; $('funnel').dispatchEvent(new Event('change', { bubbles: true }))`);
-  await settled();
+async function signIn(options, link = LINK) {
+  await browser.open(link, options);
+  await until(BOARD);
 }
-
-async function openCard() {
-  await click(".deal button");
-  await browser.until("document.querySelector('#details-body dl')");
+/* The opportunity as the service has it. */
+async function stored(id) {
+  const answer = await fetch(`${ADDRESS}/crmopportunity/${id}?i=demo`, { headers: { apitoken: KEY, authorization: `Bearer ${TOKEN}` } });
+  return answer.json();
 }
+const change = (id, funnel, body) => fetch(`${ADDRESS}/crmopportunity/${id}?i=demo&id=${funnel}`,
+  { method: "PUT", headers: { apitoken: KEY, authorization: `Bearer ${TOKEN}`, "content-type": "application/json" }, body: JSON.stringify(body) });
+/* The first card of a column, and the ids of the columns. */
+const columns = () => value("state.board.columns.map(({ id }) => id)");
+const first = column => value(`Number(document.querySelector('[data-column="${column}"] [data-id]').dataset.id)`);
+const placed = (id, column) => `document.querySelector('[data-column="${column}"] [data-id="${id}"]')`;
 
-async function openReport(id) {
-  await click("[data-view=reports]");
-  await browser.until("report && $('report').options.length > 1");
-  await value(`$('report').value = '${id}'; $('report').dispatchEvent(new Event('change', { bubbles: true }))`);
-  await browser.until(`report.id === ${id}`);
-  await settled();
-}
-
-/* Nothing exceeds the width, every control has a name, texts are legible, data is no markup, and the policy was not violated. */
-async function sound() {
+/* Nothing exceeds the width, every control has a name, texts are legible, data is no markup, the policy was not violated, axe finds nothing. */
+async function sound(what) {
   // A phone's `innerWidth` grows with the page.
-  assert.ok(await value("document.documentElement.scrollWidth") <= browser.width, "the page is wider than the screen");
-  const { nodes } = await browser.command("Accessibility.getFullAXTree");
-  const roles = ["button", "textbox", "searchbox", "combobox", "checkbox", "radio", "dialog", "link", "heading", "image", "table", "region", "group"];
-  const nameless = nodes.filter(({ ignored, role, name }) => !ignored && roles.includes(role?.value) && role.value !== "group" && !name?.value?.trim());
-  assert.deepEqual(nameless.map(({ role }) => role.value), []);
-  assert.deepEqual(await value(CONTRAST), []);
-  assert.equal(await value(FOREIGN), 0);
-  assert.deepEqual(await value("violations"), []);
-  assert.deepEqual(browser.faults, []);
+  assert.ok(await value("document.documentElement.scrollWidth") <= browser.width, `${what}: the page is wider than the screen`);
+  assert.deepEqual(await value(CONTRAST), [], what);
+  assert.equal(await value(FOREIGN), 0, what);
+  assert.deepEqual(await value("violations"), [], what);
+  assert.deepEqual(browser.faults, [], what);
+  if (!axe) return;
+  if (!await value("typeof axe === 'object'")) await value(`${axe}; 0`);
+  const found = await value("axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`))");
+  assert.deepEqual(found, [], what);
+}
+
+async function drag(id, target) {
+  const from = await browser.middle(`[data-id="${id}"] .lead-line`);
+  await browser.mouse("mousePressed", from);
+  await browser.mouse("mouseMoved", [from[0] + 8, from[1] + 8]);
+  await until("state.lift");
+  const to = await browser.middle(target);
+  await browser.mouse("mouseMoved", [to[0] - 5, to[1]]);
+  await browser.mouse("mouseMoved", to);
+  await wait(50);
+  await browser.mouse("mouseReleased", to, 0);
 }
 
 const parts = {
+  async "sign-in by link and by form, kept for the tab and forgotten at sign-out"() {
+    await browser.open(`${ADDRESS}/panel`, PHONE);
+    for (const [field, content] of [["instance", "demo"], ["key", KEY.replace(/.$/, last => (last === "a" ? "b" : "a"))], ["token", TOKEN]]) await fill(`[name=${field}]`, content);
+    await press("Enter");
+    await until("state.error");
+    assert.match(await text("[role=alert]"), /não foram aceitos/);
+    await sound("refused sign-in");
+    for (const [field, content] of [["instance", "demo"], ["key", KEY], ["token", TOKEN]]) await fill(`[name=${field}]`, content);
+    await press("Enter");
+    await until(BOARD);
+    await browser.open(LINK, DESKTOP);
+    await until(BOARD);
+    assert.match(await value("location.href"), /\/panel#\/board\/3$/);
+    assert.ok(!await value("document.documentElement.outerHTML + JSON.stringify(history.state)").then(left => left.includes(KEY) || left.includes(TOKEN)));
+    assert.deepEqual(await value("[document.cookie, Object.keys(localStorage)]"), ["", []]);
+    await browser.command("Page.reload");
+    await wait(300);
+    await until(BOARD);
+    await click(".tools .plain");
+    await until("state.phase === 'enter'");
+    assert.deepEqual(await value("[Object.keys(sessionStorage), location.hash]"), [[], ""]);
+    await sound("signed out");
+  },
+
   async "every view on phone and desktop, light and dark, in both languages"() {
     for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
       for (const dark of [false, true]) {
-        const shot = step => browser.screenshot(join(shots, `${size}-${dark ? "dark" : "light"}-${step}.png`));
-        await browser.open(`${ADDRESS}/panel`, { ...options, dark });
-        await shot("1-enter");
-        await sound();
-        await signIn({ ...options, dark, languages: dark ? "en-GB" : "pt-BR" });
-        assert.equal(await text("#board-title"), dark ? "Board" : "Quadro");
+        const look = async step => {
+          await wait(60);
+          await browser.screenshot(join(shots, `${size}-${dark ? "dark" : "light"}-${step}.png`));
+          await sound(`${size} ${dark} ${step}`);
+        };
+        const settings = { ...options, dark, languages: dark ? "en-GB" : "pt-BR" };
+        await browser.open(`${ADDRESS}/panel`, settings);
+        await look("01-sign-in");
+        await signIn(settings);
         assert.equal(await value("document.documentElement.lang"), dark ? "en-GB" : "pt-BR");
-        await sound();
-        await shot("2-board");
-        await click("#more summary");
-        await sound();
-        await shot("3-filters");
-        await click("#more summary");
-        await openCard();
-        await sound();
-        await shot("4-opportunity");
-        await click("#details-body button.main");
-        await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
-        await sound();
-        await shot("5-lead");
+        assert.ok(await value("document.querySelector('.card').getBoundingClientRect().top") <= (size === "phone" ? 213 : 160));
+        await look("02-board");
+        if (size === "phone") await click(".filter-toggle");
+        await click(".more-filters summary");
+        await look("03-filters");
+        await click(".more-filters summary");
+        await value("document.querySelector('.title a').focus()");
+        await press("Enter");
+        await until("document.querySelector('dialog.sheet .field')");
+        await look("04-opportunity");
         await press("Escape");
-        for (const [id, kind] of [[1, "bar"], [2, "line"], [1, "pie"]]) {
-          await openReport(id);
-          await click(`[name=kind][value=${kind}]`);
-          await value("new Promise(done => setTimeout(done, 100))");
-          await sound();
-          await shot(`6-${kind}`);
+        await until("!document.querySelector('dialog')");
+        await click(".dots");
+        await look("05-menu");
+        await click(".menu .lose");
+        await until("document.querySelector('.ask')");
+        await look("06-lose");
+        await press("Escape");
+        await click(".add");
+        await until("document.querySelector('#new-lead')");
+        await fill("#new-lead", "silva");
+        await until("document.querySelectorAll('[role=option]').length > 1");
+        await look("07-new-opportunity");
+        await value("closeSheet()");
+        await until("!document.querySelector('dialog')");
+        await value("visit({ view: 'leads', id: null, filters: FILTERS.leads })");
+        await until("document.querySelector('tr[data-lead]')");
+        await look("08-leads");
+        await value("visit({ id: 1001 })");
+        await until("document.querySelectorAll('dialog .part').length > 4");
+        await look("09-lead");
+        await value("replace({ id: 'new' })");
+        await until("document.querySelector('#new-firstname')");
+        await look("10-new-lead");
+        for (const id of [1, 2, 3, 5]) {
+          await value(`visit({ view: 'reports', id: ${id}, filters: FILTERS.reports })`);
+          await until(`state.report?.data?.id === ${id} && document.querySelector('.figure')`);
+          await look(`11-report-${id}`);
         }
       }
     }
   },
 
-  async "the board's totals are those of its columns, and filters reach the service"() {
+  async "the total is named after the filter, and filters stand in the address"() {
     await signIn(DESKTOP);
-    const total = () => value("Number(document.querySelector('#totals dd').textContent.replace(/\\D/g, ''))");
-    const all = await total();
-    assert.equal(all, await value("board.reduce((all, { total }) => all + total, 0)"));
-    assert.ok(all >= 9);
-    assert.match(await text("#live"), new RegExp(`^${all} oportunidades, valor total `));
+    const total = async () => Number((await text(".total")).split(" ")[0].replace(/\D/g, ""));
+    const open = await total();
+    assert.match(await text(".total"), /^\d+ abertas, R\$/);
     await click("[name=status][value=gain]");
-    await settled();
-    const won = await total();
-    assert.ok(won > 0 && won < all);
-    assert.ok(await value("board.every(({ items }) => items.every(({ status }) => status === 'gain'))"));
-    await click("#clear");
-    await settled();
-    assert.equal(await total(), all);
-    await click("#more summary");
-    await value("$('field').value = 'Origem do Lead'");
-    await fill("field-value", "Indica");
-    await press("Enter");
-    await settled();
-    assert.ok(await value("board.some(({ items }) => items.length)"));
-    assert.ok(await value("board.every(({ items }) => items.every(({ fields }) => fields['Origem do Lead'].startsWith('Indica')))"));
-    await click("#clear");
-    await fill("search", "nobody has this name");
-    await press("Enter");
-    await settled();
-    assert.equal(await total(), 0);
-    await sound();
+    await until("document.querySelector('.total').textContent.includes('ganhas')");
+    assert.match(await value("location.hash"), /status=gain/);
+    assert.ok(await value("[...document.querySelectorAll('.card .tag')].every(tag => tag.classList.contains('gain'))"));
+    await click("[name=status][value=all]");
+    await until("document.querySelector('.total').textContent.includes('ao todo')");
+    assert.ok(await total() > open);
+    await fill(".search input", "nobody has this name");
+    await until("document.querySelector('.offer')");
+    assert.match(await value("location.hash"), /q=nobody/);
+    await sound("nothing found");
+    await click(".offer button");
+    await until("document.querySelector('.total').textContent.includes('abertas')");
+    assert.equal(await total(), open);
+    assert.equal(await value("location.hash"), "#/board/3");
   },
 
-  async "a column shows all of its opportunities, each once"() {
+  async "Back, forward and reload keep view, filter, sheet, pages and scroll"() {
     await signIn(DESKTOP);
-    for (let i = 0; i < 40 && await value("Boolean(document.querySelector('.more:not([hidden])'))"); i++) {
-      await click(".more:not([hidden])");
-      await settled();
+    await value("replace({ filters: { status: 'all' } })");
+    await until("document.querySelector('.total').textContent.includes('ao todo')");
+    const [column] = await columns();
+    for (let i = 0; i < 2; i++) {
+      await value(`more(state.board, state.board.columns.find(({ id }) => id === ${column}))`);
+      await wait(50);
     }
-    assert.ok(await value("board.every(({ items, total }) => new Set(items.map(({ id }) => id)).size === total && items.length === total)"));
-    assert.equal(await value("document.querySelectorAll('.deal').length"), await value("board.reduce((all, { total }) => all + total, 0)"));
-    await sound();
-  },
-
-  async "details name the lead, and the focus returns to the card"() {
-    await signIn(DESKTOP);
-    await value("document.querySelector('.deal button').focus()");
-    const card = await active();
-    await press("Enter");
-    await browser.until("document.querySelector('#details-body dl')");
-    assert.equal(await text("#details-title"), card);
-    assert.equal(await active(), "details-title");
-    await click("#details-body button.main");
-    await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
-    await click("#back");
-    await browser.until("document.querySelector('#details-body button.main')");
+    const held = await value(`state.board.columns.find(({ id }) => id === ${column}).held`);
+    assert.ok(held > 25, String(held));
+    await value(`document.querySelector('[data-scroll="${column}"]').scrollTop = 900`);
+    const id = await first(column);
+    await value(`visit({ id: ${id} })`);
+    await until("document.querySelector('dialog.sheet .field')");
+    await browser.command("Page.reload");
+    await wait(300);
+    await until("document.querySelector('dialog.sheet .field')");
+    await until(`state.board.columns.find(({ id }) => id === ${column}).held >= ${held}`);
+    await until(`document.querySelector('[data-scroll="${column}"]').scrollTop === 900`);
+    assert.equal(await value("location.hash"), `#/board/3/${id}?status=all`);
+    await value("history.back()");
+    await until("!document.querySelector('dialog')");
+    await value("history.forward()");
+    await until("document.querySelector('dialog.sheet')");
     await press("Escape");
-    assert.ok(await value(CLOSED));
-    assert.equal(await active(), card);
-    await sound();
+    await until("!document.querySelector('dialog')");
+    assert.equal(await value("location.hash"), "#/board/3?status=all");
+    // A link to a card of another funnel opens that funnel.
+    const other = await value("api.board(state.funnels[1].id, { page: 1, limit: 1, ...queryOf(FILTERS.board) }).then(({ content }) => content.flatMap(({ items }) => items)[0].id)");
+    await value(`location.hash = '#/board/3/${other}'`);
+    await until("location.hash.startsWith(`#/board/${state.funnels[1].id}/`) && document.querySelector('dialog.sheet .field')");
   },
 
-  async "users and tags have names, or ids if the token is not entered"() {
+  async "a card is moved by mouse, by finger, by keyboard and by its menu, and back by undo"() {
     await signIn(DESKTOP);
-    assert.deepEqual(await responsibles(),
-      [["", "Todos"], ["7", "Ana Souza"], ["8", "Bruno Lima"], ["9", "Carla Mendes"], ["10", "Diego Alves"], ["11", "Elisa Prado"]]);
-    await value("$('user').value = '8'");
-    await click("#filters button.main");
-    await settled();
-    assert.ok(await value("board.some(({ items }) => items.length) && board.every(({ items }) => items.every(({ user }) => user === 8))"));
-    await openCard();
-    assert.deepEqual(await fact("Responsável"), ["Bruno Lima"]);
-    await value("showDetails('lead', 1011)");
-    await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
-    assert.deepEqual([await fact("Responsável"), await fact("Etiquetas"), await fact("tags")], [["Bruno Lima"], ["Quente, Parceiro"], []]);
-    await click("#languages [value=en]");
-    assert.deepEqual((await responsibles()).slice(0, 3), [["", "Everyone"], ["7", "Ana Souza"], ["8", "Bruno Lima"]]);
-    assert.equal(await value("$('user').value"), "8");
-    await sound();
-    await signIn(DESKTOP, `${ADDRESS}/panel`, "");
-    assert.equal(await text("#alert"), "");
-    const ids = (await responsibles()).slice(1);
-    assert.ok(ids.length);
-    assert.deepEqual(ids, ids.map(([id]) => [id, `Usuário ${id}`]));
-    await sound();
+    const [from, to, last] = await columns();
+    const id = await first(from);
+    const totals = () => value("layout(state.board).map(({ total, cents }) => [total, cents])");
+    const before = await totals();
+    await drag(id, `[data-column="${to}"] .list`);
+    await until(placed(id, to));
+    const moved = await totals();
+    assert.deepEqual([moved[0][0], moved[1][0]], [before[0][0] - 1, before[1][0] + 1]);
+    await quiet();
+    assert.equal((await stored(id)).crm_column, to);
+    await until(`document.activeElement.closest('[data-id="${id}"]')`);
+    await sound("moved");
+    await click(".notice button");
+    await until(placed(id, from));
+    await quiet();
+    assert.equal((await stored(id)).crm_column, from);
+    assert.deepEqual(await totals(), before);
+    // Keyboard: lifted, over the next stage, dropped; then cancelled.
+    await value(`document.querySelector('[data-id="${id}"] .title a').focus()`);
+    await press("Space");
+    assert.match(await text("[role=status]"), /pegou/);
+    await press("ArrowRight", "ArrowRight");
+    assert.match(await text("[role=status]"), /3 de 5/);
+    await browser.screenshot(join(shots, "lifted-by-keys.png"));
+    await press("Enter");
+    await until(placed(id, last));
+    await quiet();
+    assert.equal((await stored(id)).crm_column, last);
+    await until(`document.activeElement.closest('[data-id="${id}"]')`);
+    await press("Space", "ArrowLeft", "Escape");
+    assert.ok(await value(`Boolean(${placed(id, last)})`));
+    // Menu, opened by its key.
+    await until(`document.activeElement.closest('[data-id="${id}"]')`);
+    await press("KeyM");
+    await until("document.querySelector('.menu')");
+    await value("document.querySelectorAll('.menu li button')[0].click()");
+    await until(placed(id, from));
+    await quiet();
+    assert.equal((await stored(id)).crm_column, from);
+    // A lifted mouse drag is cancelled by Escape, and a click opens the card.
+    const middle = await browser.middle(`[data-id="${id}"] .lead-line`);
+    await browser.mouse("mousePressed", middle);
+    await browser.mouse("mouseMoved", [middle[0] + 40, middle[1] + 40]);
+    await until("state.lift");
+    await press("Escape");
+    await browser.mouse("mouseReleased", middle, 0);
+    assert.equal(await value("state.lift"), null);
+    await wait(100);
+    await browser.mouse("mousePressed", middle);
+    await browser.mouse("mouseReleased", middle, 0);
+    await until("document.querySelector('dialog.sheet .field')");
+    // Finger: a swipe scrolls, a rest lifts.
+    await signIn(PHONE);
+    const finger = await browser.middle(`[data-id="${id}"] .lead-line`);
+    await browser.touch("touchStart", finger);
+    await browser.touch("touchMove", [finger[0], finger[1] - 60]);
+    await wait(450);
+    assert.equal(await value("state.lift"), null);
+    await browser.touch("touchEnd");
+    await value("document.querySelector('.list').scrollTop = 0");
+    await wait(200);
+    const rest = await browser.middle(`[data-id="${id}"] .lead-line`);
+    await browser.touch("touchStart", rest);
+    await wait(500);
+    await until("state.lift?.mode === 'finger'");
+    const bar = await browser.middle(`.drop-bar [data-drop="${to}"]`);
+    await browser.touch("touchMove", [rest[0] + 10, rest[1] + 10]);
+    await browser.touch("touchMove", bar);
+    await wait(50);
+    await browser.screenshot(join(shots, "lifted-by-finger.png"));
+    await browser.touch("touchEnd");
+    await until(placed(id, to));
+    await quiet();
+    assert.equal((await stored(id)).crm_column, to);
+    await change(id, 3, { crm_column: from });
   },
 
-  async "a report is a chart and a table, for the range that was chosen"() {
+  async "win, lose with a reason, reopen"() {
     await signIn(DESKTOP);
-    const shown = "[$('report-total-name').textContent, $('values').rows[0].cells.length, document.querySelector('[value=pie]').disabled]";
-    await openReport(5);
-    assert.deepEqual(await value(shown), ["Média", 2, true]);
-    const many = "report = { ...report, labels: Array.from({ length: 300 }, (_, i) => `N${i}`), series: [{ name: 'n', data: Array(300).fill(2) }]";
-    await value(`${many}, total: 600 }; showReport()`);
-    assert.deepEqual(await value("[chart.data.labels.length, chart.data.labels.at(-1), chart.data.datasets[0].data.at(-1)]"), [24, "Outros", 554]);
-    await openReport(2);
-    assert.deepEqual(await value(shown), ["Total", 3, false]);
-    assert.match(await text("#report-total"), /^[\d.]+,\d\d$/);
-    await value("$('report-from').value = '2026-01-01'; $('report-to').value = '2026-06-30'");
-    await click("#range button.main");
-    await browser.until("report.from === '2026-01-01' && report.to === '2026-06-30'");
-    await settled();
-    assert.equal(await value("document.querySelectorAll('#values tbody tr').length"), 6);
-    assert.match(await value("$('canvas').ariaLabel"), /^Gráfico \(Linha\) de Receita ganha por mês/);
-    assert.equal(await text("#values tbody th"), "jan. de 2026");
-    for (const kind of ["bar", "pie", "line"]) {
-      await click(`[name=kind][value=${kind}]`);
-      assert.ok(await value(`chart === null || chart.config.type === '${kind}'`));
+    const [column] = await columns();
+    const id = await first(column);
+    await drag(id, "[data-column] .list");
+    await until("!state.lift");
+    // Dropping on Win.
+    const from = await browser.middle(`[data-id="${id}"] .lead-line`);
+    await browser.mouse("mousePressed", from);
+    await browser.mouse("mouseMoved", [from[0] + 20, from[1] + 20]);
+    await until("document.querySelector('.drop.gain')");
+    const target = await browser.middle(".drop.gain");
+    await browser.mouse("mouseMoved", target);
+    await browser.mouse("mouseReleased", target, 0);
+    await until(`!document.querySelector('[data-id="${id}"]')`);
+    await quiet();
+    assert.equal((await stored(id)).status, "gain");
+    assert.notEqual(await focused(), 0);
+    await click(".notice button");
+    await until(`document.querySelector('[data-id="${id}"]')`);
+    await quiet();
+    assert.equal((await stored(id)).status, "open");
+    // Losing asks for the reason, by keyboard; cancelling leaves the card.
+    await value(`goTo(${id})`);
+    await until(`document.activeElement.closest('[data-id="${id}"]')`);
+    await press("Space", "End", "Space");
+    await until("document.querySelector('.ask')");
+    await press("Escape");
+    await until("!document.querySelector('dialog')");
+    assert.equal((await stored(id)).status, "open");
+    await value(`askLoss(${id})`);
+    await until("document.querySelector('.ask')");
+    await click(".ask .main");
+    assert.match(await text(".ask .fault"), /Preencha/);
+    await value("document.querySelector('.ask [type=radio]').focus()");
+    await press("Space");
+    await click(".ask .main");
+    await quiet();
+    await until(`!document.querySelector('[data-id="${id}"]')`);
+    const lost = await stored(id);
+    assert.deepEqual([lost.status, typeof lost.loss_reason], ["lost", "string"]);
+    await value(`visit({ id: ${id} })`);
+    await until("document.querySelector('dialog .acts')");
+    await value("[...document.querySelectorAll('dialog .acts button')].at(-1).click()");
+    await quiet();
+    const reopened = await stored(id);
+    assert.deepEqual([reopened.status, reopened.loss_reason], ["open", null]);
+  },
+
+  async "a refused move returns the card with the reason"() {
+    await signIn(DESKTOP);
+    const [from, to] = await columns();
+    const id = await first(from);
+    const before = await text(".total");
+    await browser.refuseWrites(400, "crm_column: is closed this week");
+    await value(`void move(${id}, ${to})`);
+    await until("document.querySelector('.notice.bad')");
+    assert.match(await text(".notice.bad p"), /voltou ao lugar. crm_column: is closed this week$/);
+    assert.ok(await value(`Boolean(${placed(id, from)})`));
+    assert.equal(await text(".total"), before);
+    await until(`document.activeElement.closest('[data-id="${id}"]')`);
+    await sound("refused");
+    for (const [status, said] of [[403, /não pode fazer isto/], [404, /Não existe mais/], [429, /pedidos demais/], [500, /Sem resposta/]]) {
+      await browser.refuseWrites(status, "");
+      await value("state.notice = null; draw()");
+      await value(`void move(${id}, ${to})`);
+      await until("document.querySelector('.notice.bad')");
+      assert.match(await text(".notice.bad p"), said);
+      assert.ok(await value(`Boolean(${placed(id, from)})`));
     }
-    await click("#languages [value=en]");
-    assert.equal(await text("#values tbody th"), "Jan 2026");
-    assert.equal(await text("#reports-title"), "Reports");
-    await sound();
+    await browser.refuseWrites(null);
+    assert.equal((await stored(id)).crm_column, from);
   },
 
-  async "credentials stay in memory: no storage, no address, nothing after a reload"() {
-    await signIn(PHONE);
-    const kept = "JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, location.href, history.state, document.documentElement.outerHTML])";
-    const left = await value(kept);
-    assert.ok(!left.includes(KEY) && !left.includes(TOKEN));
-    assert.deepEqual(JSON.parse(left).slice(0, 4), ["", {}, {}, `${ADDRESS}/panel`]);
-    assert.deepEqual(await value("['instance', 'key', 'token'].map(id => $(id).value)"), ["", "", ""]);
-    await click("#leave");
-    assert.equal(await value("session"), null);
-    assert.equal(await active(), "enter-title");
-    assert.equal(await value("document.querySelectorAll('.deal').length"), 0);
-    await fill("instance", "demo");
-    await fill("key", KEY.replace(/.$/, last => (last === "a" ? "b" : "a")));
-    await press("Enter");
-    await browser.until("!$('alert').hidden && !$('enter').hasAttribute('aria-busy')");
-    assert.match(await text("#alert"), /^As credenciais foram recusadas/);
-    await sound();
+  async "without a connection the last state stays, and writes are refused at once"() {
+    await signIn(DESKTOP);
+    const [from, to] = await columns();
+    const id = await first(from);
+    await browser.command("Network.emulateNetworkConditions", { offline: true, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    await value("void poll()");
+    await until("document.querySelector('.strip')");
+    await value(`void move(${id}, ${to})`);
+    await until("document.querySelector('.notice.bad')");
+    assert.ok(await value(`Boolean(${placed(id, from)})`));
+    await sound("offline");
+    await browser.command("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    await until("!document.querySelector('.strip')");
   },
 
-  async "an instance without funnels and reports, and a funnel that cannot be loaded"() {
-    operate(["instance", "create", "vazia"]);
-    operate(["import", "--instance", "vazia", "-"], '{"kind":"user","id":1,"name":"Ana","admin":true}');
-    const key = operate(["key", "issue", "--instance", "vazia", "--user", "1", "--label", "x"]);
-    await browser.open(`${ADDRESS}/panel`, PHONE);
-    for (const [id, content] of [["instance", "vazia"], ["key", key]]) await fill(id, content);
+  async "an opportunity with a new lead is created and edited"() {
+    await signIn(DESKTOP);
+    await click(".add");
+    await until("document.querySelector('#new-title')");
+    assert.equal(await value("document.activeElement.id"), "new-title");
     await press("Enter");
-    await browser.until("!$('board').hidden");
-    assert.deepEqual([await text("#columns"), await text("#live")], Array(2).fill("Esta chave não vê nenhum funil."));
-    await click("[data-view=reports]");
-    await browser.until("!$('alert').hidden");
-    assert.deepEqual([await text("#alert"), await text("#live")], ["Esta instância não tem relatórios.", ""]);
-    assert.deepEqual(await value("['filters', 'range'].map(id => $(id).hidden)"), [true, true]);
-    await sound();
-    await signIn(PHONE);
-    await value("api.opportunities = () => Promise.reject(new Failure('busy', 9))");
-    await chooseFunnel(await value("$('funnel').options[1].value"));
-    assert.match(await text("#alert"), / 9 segundos/);
-    assert.deepEqual(await value("['totals', 'columns'].map(id => $(id).childElementCount)"), [0, 0]);
+    await until("document.querySelector('#new-title-note').textContent");
+    assert.match(await text("#new-title-note"), /Preencha/);
+    await fill("#new-title", "Fachada da loja");
+    await fill("#new-value", "1.234,5");
+    await fill("#new-lead", "Otília Prado Nova");
+    await until("document.querySelector('[role=option]')");
+    await press("ArrowDown");
+    await until("document.querySelector('[aria-selected=true]')");
+    await press("Enter");
+    await click("dialog form .main");
+    await until("!document.querySelector('dialog')");
+    await until("[...document.querySelectorAll('.title a')].some(({ textContent }) => textContent === 'Fachada da loja')");
+    const id = await value("Number([...document.querySelectorAll('.title a')].find(({ textContent }) => textContent === 'Fachada da loja').closest('[data-id]').dataset.id)");
+    const made = await stored(id);
+    assert.deepEqual([made.value, made.dataLead.fullname, made.user], ["1234.50", "Otília Prado Nova", 7]);
+    await value(`visit({ id: ${id} })`);
+    await until("document.querySelector('dialog .field input')");
+    const fields = "[...document.querySelectorAll('dialog .field')]";
+    const edit = async (label, content) => {
+      await value(`${fields}.find(({ firstChild }) => firstChild.textContent === '${label}').querySelector('input').setAttribute('data-edited', '')`);
+      await fill("[data-edited]", content);
+      await press("Enter");
+      await value("document.querySelector('[data-edited]').removeAttribute('data-edited')");
+    };
+    await edit("Valor", "abc");
+    await until("document.querySelector('dialog .fault')?.textContent.includes('1234,56')");
+    await edit("Valor", "R$ 2.000,00");
+    await quiet();
+    await edit("Título", "Fachada nova");
+    await quiet();
+    await edit("Origem do Lead", "Feira");
+    await quiet();
+    await until("state.said.includes('salvo')");
+    const edited = await stored(id);
+    assert.deepEqual([edited.value, edited.title, edited.fields["Origem do Lead"]], ["2000.00", "Fachada nova", "Feira"]);
+    // Another field that somebody else changes survives; the same one is told.
+    await value(`${fields}[0].querySelector('input').focus()`);
+    await browser.write(" grande");
+    await change(id, 3, { title: "Outro título" });
+    await value(`fetchDeal(${id})`);
+    await until("document.querySelector('dialog .hint')?.textContent.includes('Outra pessoa mudou')");
+    await press("Enter");
+    await quiet();
+    assert.notEqual((await stored(id)).title, "Outro título");
+    await sound("edited");
+  },
+
+  async "leads are listed, searched, filtered by tag, edited and created"() {
+    await signIn(DESKTOP);
+    await value("document.querySelectorAll('.views a')[1].click()");
+    await until("document.querySelector('tr[data-lead]')");
+    await fill(".search input", "maria");
+    await until("location.hash.includes('q=maria') && state.leads.total !== null && state.leads.filters.q === 'maria'");
+    assert.ok(await value("state.leads.list.length > 0 && state.leads.list.every(({ fullname, email }) => /maria/i.test(fullname + email))"));
+    await value("replace({ filters: { q: '', tag: '1' } })");
+    await until("state.leads.filters.tag === '1' && state.leads.total !== null");
+    assert.ok(await value("state.leads.list.length > 0 && state.leads.list.every(({ tags }) => tags.includes(1))"));
+    await value("visit({ id: 1001 })");
+    await until("document.querySelectorAll('dialog .part').length > 4");
+    await value("[...document.querySelectorAll('dialog .field')].find(({ firstChild }) => firstChild.textContent === 'Cidade').querySelector('input').setAttribute('id', 'city')");
+    await fill("#city", "Joinville");
+    await press("Enter");
+    await until("state.person.lead.city === 'Joinville'");
+    await value("document.querySelector('dialog .chip:not([aria-pressed=true])').click()");
+    await until("state.said.includes('salvo')");
+    await press("Escape");
+    await until("!document.querySelector('dialog')");
+    await click(".new-lead");
+    await until("document.querySelector('#new-firstname')");
+    await click("dialog form .main");
+    assert.match(await text("dialog .fault[role=alert]"), /nome/);
+    await fill("#new-firstname", "Quitéria");
+    await fill("#new-email", "quiteria@example.com");
+    await press("Enter");
+    await until("state.person?.lead?.firstname === 'Quitéria' && location.hash.startsWith('#/leads/')");
+    await sound("new lead");
+  },
+
+  async "two people on one board see each other's moves within ten seconds"() {
+    second = new Browser(name, `${profile}-2`);
+    await signIn(DESKTOP);
+    await second.open(LINK, DESKTOP);
+    await second.until(BOARD);
+    const [from, to] = await columns();
+    const id = await first(from);
+    const began = Date.now();
+    await drag(id, `[data-column="${to}"] .list`);
+    await quiet();
+    await second.until(placed(id, to));
+    assert.ok(Date.now() - began < 10_000, `seen after ${Date.now() - began} ms`);
+    assert.match(await second.evaluate("state.said"), /outra pessoa mudou/);
+    console.log(`the other browser showed the move after ${Date.now() - began} ms`);
+    // During a drag nothing moves, and the drop wins.
+    await second.close();
+    second = null;
+    const middle = await browser.middle(`[data-id="${id}"] .lead-line`);
+    await browser.mouse("mousePressed", middle);
+    await browser.mouse("mouseMoved", [middle[0] + 30, middle[1] + 30]);
+    await until("state.lift");
+    await change(id, 3, { crm_column: from });
+    await value("void poll()");
+    await wait(300);
+    assert.ok(await value(`Boolean(${placed(id, to)})`));
+    await press("Escape");
+    await browser.mouse("mouseReleased", middle, 0);
+    await value("void poll()");
+    await until(placed(id, from));
+  },
+
+  async "what the key may not do is not offered"() {
+    operate(["import", "--instance", "demo", "-"], ['{"kind":"group","id":80,"name":"Leitura","permissions":{"leads":"all","opportunities":"all","editLeads":false}}',
+      '{"kind":"user","id":80,"name":"Lia","group":80}'].join("\n"));
+    const link = operate(["user", "link", "--instance", "demo", "--user", "80"]);
+    assert.ok(link.startsWith(`${ADDRESS}/panel#i=demo&k=fk_`), link);
+    await signIn(DESKTOP, link);
+    assert.deepEqual(await value("['.add', '.dots', '[name=status]:not([value=open])'].map(name => document.querySelectorAll(name).length)"), [0, 0, 0]);
+    assert.equal(await value("document.querySelectorAll('.views a').length"), 2);
+    const [from, to] = await columns();
+    const id = await first(from);
+    await drag(id, `[data-column="${to}"] .list`).then(() => assert.fail("it was lifted"), () => {});
+    await browser.mouse("mouseReleased", [5, 5], 0);
+    await value(`visit({ id: ${id} })`);
+    await until("document.querySelector('dialog dl, dialog .fact')");
+    assert.equal(await value("document.querySelectorAll('dialog input, dialog select').length"), 0);
+    await sound("read only");
+    await value("visit({ view: 'leads', id: 1001, filters: FILTERS.leads })");
+    await until("document.querySelector('dialog .part')");
+    assert.equal(await value("document.querySelectorAll('dialog input, dialog select, dialog .chip').length"), 0);
+    await sound("read-only lead");
   },
 
   async "hostile data is text"() {
     operate(["import", "--instance", "demo", HOSTILE]);
     await signIn(DESKTOP);
-    await chooseFunnel(90);
-    assert.equal(await text(".deal button"), "<img src=x onerror=alert(1)><b>title</b>");
-    assert.equal(await text(".deal strong"), "9.999.999.999.999,99");
-    await openCard();
-    await sound();
-    assert.deepEqual(await fact("Empresa"), ["<img src=x onerror=alert(1)>"]);
-    assert.deepEqual(await fact("Responsável"), ["<img src=x onerror=alert(1)> </option><script>window.stolen=1</script>"]);
-    const links = "[...document.querySelectorAll('#details-body a')].map(({ protocol, rel }) => [protocol, rel])";
-    assert.deepEqual(await value(links), [["https:", "noopener noreferrer"]]);
+    await value("visit({ view: 'board', funnel: 90, id: null })");
+    await until("state.board?.funnel === 90 && document.querySelector('.card:not(.skeleton)')");
+    assert.equal(await text(".title a"), "<img src=x onerror=alert(1)><b>title</b>");
+    assert.match(await text(".foot strong"), /9\.999\.999\.999\.999,99/);
+    await value("document.querySelector('.title a').click()");
+    await until("document.querySelector('dialog.sheet .field')");
+    await sound("hostile opportunity");
+    const links = "[...document.querySelectorAll('dialog a')].map(({ protocol, hash, rel }) => [protocol, hash.slice(0, 2), rel]).filter(([, hash]) => hash !== '#/')";
+    assert.ok((await value(links)).every(([protocol, , rel]) => ["mailto:", "tel:"].includes(protocol) || (protocol === "https:" && rel === "noopener noreferrer")));
     await browser.screenshot(join(shots, "hostile-opportunity.png"));
-    await click("#details-body button.main");
-    await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
-    assert.match(await text("#details-title"), /^<img src=x onerror=fetch/);
-    assert.deepEqual((await value(links)).map(([protocol]) => protocol), ["mailto:"]);
-    assert.deepEqual(await fact("Etiquetas"), ["<img src=x onerror=alert(1)>"]);
-    await sound();
-    await press("Escape");
-    await openReport(90);
-    const markup = "<img src=x onerror=alert(1)>";
-    await value(`report = { ...report, labels: ["${markup}"], series: [{ name: "${markup}", data: [1] }], total: 1 }; showReport()`);
-    assert.equal(await text("#values tbody th"), markup);
-    await sound();
-    await browser.screenshot(join(shots, "hostile-report.png"));
+    await value("visit({ view: 'leads', id: 9001, filters: FILTERS.leads })");
+    await until("document.querySelectorAll('dialog .part').length > 3");
+    await sound("hostile lead");
+    await value("visit({ view: 'reports', id: 90, filters: FILTERS.reports })");
+    await until("state.report?.data?.id === 90");
+    await sound("hostile report");
     assert.equal(await value("document.scripts.length"), 2);
     assert.equal(await value("typeof stolen"), "undefined");
+  },
+
+  async "a thousand cards in a column scroll without long tasks"() {
+    const lines = ['{"kind":"funnel","id":70,"name":"Mil","columns":[{"id":1,"name":"Muitas","sequence":1},{"id":2,"name":"Outras","sequence":2}]}'];
+    for (let i = 1; i <= 1000; i++) {
+      const at = new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString();
+      lines.push(JSON.stringify({ kind: "opportunity", id: 70_000 + i, title: `Pedido ${i}`, value: i, crm_id: 70, crm_column: 1, lead_id: 1001, user: 7, createDate: at, updateDate: at }));
+    }
+    operate(["import", "--instance", "demo", "-"], lines.join("\n"));
+    await signIn(DESKTOP);
+    await value("visit({ view: 'board', funnel: 70, id: null })");
+    await until("state.board?.funnel === 70 && document.querySelector('.card:not(.skeleton)')");
+    assert.equal(await value("document.querySelectorAll('.card').length"), 25);
+    await value("window.long = []; new PerformanceObserver(list => long.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ['longtask'] })");
+    for (let i = 0; i < 60 && await value("document.querySelectorAll('.card').length < 1000"); i++) {
+      await value("document.querySelector('[data-scroll=\"1\"]').scrollTop = 1e6");
+      await wait(80);
+    }
+    assert.equal(await value("document.querySelectorAll('.card').length"), 1000);
+    for (let top = 80_000; top >= 0; top -= 4_000) {
+      await value(`document.querySelector('[data-scroll="1"]').scrollTop = ${top}`);
+      await wait(30);
+    }
+    await value("void move(70500, 2)");
+    await until(placed(70500, 2));
+    await quiet();
+    const long = await value("long");
+    console.log(`1,000 cards: ${long.length} tasks over 50 ms${long.length ? `, at most ${Math.max(...long)} ms` : ""}`);
+    // Other processes of the machine lengthen tasks. The fastest of some redraws shows the work of one.
+    const draws = await value("Array.from({ length: 20 }, () => { const began = performance.now(); render(html`<${App} />`, document.getElementById('panel')); return performance.now() - began; })");
+    console.log(`1,000 cards: a redraw takes ${Math.min(...draws).toFixed(1)} ms`);
+    assert.ok(Math.min(...draws) < 16, String(draws));
   },
 
   async "the keyboard suffices"() {
     await browser.open(`${ADDRESS}/panel`, DESKTOP);
     const tabTo = async condition => {
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < 40; i++) {
         await press("Tab");
         if (await value(`document.activeElement.matches(${JSON.stringify(condition)})`)) return;
       }
       assert.fail(`Tab does not reach ${condition}`);
     };
     await press("Tab");
-    assert.equal(await active(), "Ir para o conteúdo");
-    for (const [id, content] of [["instance", "demo"], ["key", KEY], ["token", TOKEN]]) {
-      await tabTo(`#${id}`);
+    assert.equal(await value("document.activeElement.textContent"), "Ir para o conteúdo");
+    for (const [field, content] of [["instance", "demo"], ["key", KEY], ["token", TOKEN]]) {
+      await tabTo(`[name=${field}]`);
       await browser.write(content);
     }
     await press("Enter");
-    await browser.until(BOARD);
-    assert.equal(await active(), "board-title");
-    await tabTo("#search");
-    await browser.write("silva");
+    await until(BOARD);
+    await value("document.activeElement.blur()");
+    await tabTo(".title a");
+    const start = await focused();
+    await press("ArrowDown");
+    await until(`Number(document.activeElement.closest('[data-id]')?.dataset.id ?? 0) !== ${start}`);
+    await press("ArrowRight", "Home");
+    await wait(100);
+    const card = await focused();
+    await tabTo(".dots");
     await press("Enter");
-    await settled();
-    await tabTo(".deal button");
-    const card = await active();
-    await press("Enter");
-    await browser.until("document.querySelector('#details-body dl')");
-    await tabTo("#details-body button.main");
-    await press("Enter");
-    await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
-    assert.ok(await value("$('details').contains(document.activeElement)"));
+    await until("document.querySelector('.menu')");
     await press("Escape");
-    assert.equal(await active(), card);
-    await value("document.activeElement.blur(); $('main').focus()");
-    for (let i = 0; i < 10 && await value("document.activeElement.dataset?.view") !== "reports"; i++) await press("Shift+Tab");
+    await until("!document.querySelector('dialog')");
+    await value(`goTo(${card})`);
+    await wait(100);
     await press("Enter");
-    await browser.until("report && chart");
-    assert.equal(await active(), "reports-title");
-    await tabTo("[name=kind]");
-    await press("ArrowRight");
-    assert.equal(await value("chart.config.type"), "line");
-    await tabTo(".scroll");
-    await sound();
+    await until("document.querySelector('dialog.sheet .field')");
+    await press("Escape");
+    await until("!document.querySelector('dialog')");
+    assert.equal(await focused(), card);
+    await press("KeyM");
+    await until("document.querySelector('.menu')");
+    await value("document.querySelector('.menu li button:not([aria-current])').focus()");
+    await press("Enter");
+    await quiet();
+    await until("document.querySelector('.notice')");
+    await wait(100);
+    await tabTo(".notice button");
+    await press("Enter");
+    await quiet();
+    await sound("keyboard");
   },
 
   async "the copy works from another place"() {
-    await signIn(DESKTOP, new URL("../../examples/panel.html", import.meta.url).href);
-    await openCard();
-    await sound();
+    await browser.open(COPY, DESKTOP);
+    for (const [field, content] of [["address", `${ADDRESS}/`], ["instance", "demo"], ["key", KEY], ["token", TOKEN]]) await fill(`[name=${field}]`, content);
+    await press("Enter");
+    await until(BOARD);
+    await sound("copy");
   },
 };
 
 try {
   for (const [part, walk] of Object.entries(parts)) {
+    if (ONLY && !new RegExp(ONLY).test(part)) continue;
+    const began = Date.now();
     await walk();
-    console.log(`passed: ${part}`);
+    console.log(`passed: ${part} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
   }
   const called = browser.requests.filter(({ url }) => url.startsWith("http"));
-  const allowed = ({ method, url }) => CALLS.some(call => url.startsWith(`${ADDRESS}/`) && call.test(`${method} ${url.slice(ADDRESS.length)}`));
-  assert.ok(called.length > 50);
+  const allowed = ({ method, url }) => CALLS.some(call => url.startsWith(`${ADDRESS}/`) && call.test(`${method} ${url.slice(ADDRESS.length).replace(/#.*/, "")}`));
+  assert.ok(ONLY || called.length > 100);
   assert.deepEqual(called.filter(request => !allowed(request)).map(({ method, url }) => `${method} ${url}`), []);
-  console.log(`${called.length} requests, all to the eight endpoints`);
+  console.log(`${called.length} requests, all to documented endpoints; axe ${axe ? "found nothing" : "was not run"}`);
 } finally {
   await browser.close();
+  await second?.close();
 }
 console.log(`screenshots in ${shots}`);

@@ -1,129 +1,136 @@
-/* Language, elements and the service. Data becomes text nodes and properties; markup is never made of it. */
+/* Language, numbers and dates. Data becomes text nodes and properties; markup is never made of it. */
 
-const tags = navigator.languages.map(tag => /^(pt|en)(?:-[a-z]{2})?(?![a-z])/i.exec(tag)).filter(Boolean);
-let [locale, language] = (tags[0] ?? ["pt-BR", "pt"]).map((part, i) => (i ? part.toLowerCase() : part));
-let text = TEXTS[language];
+const { h, render, Component } = preact;
+const { useEffect, useLayoutEffect, useRef, useState } = preactHooks;
+const html = htm.bind(h);
 
-const $ = id => document.getElementById(id);
-const PAGE_SIZE = 25;
+const PAGE = 25;
+const LEADS_PAGE = 50;
 const PATIENCE = 20_000;
-const SKELETONS = 3;
+const POLL = 6_000;
+const DAY = 86_400_000;
 
-/* An element with properties, or attributes where a name has a hyphen. Children are elements and texts. */
-function make(name, properties, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(properties ?? {})) {
-    if (key.includes("-")) element.setAttribute(key, value);
-    else element[key] = value;
-  }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ""));
-  return element;
+const known = navigator.languages.map(tag => /^(pt|en)(?:-[a-z]{2})?(?![a-z])/i.exec(tag)).filter(Boolean);
+let language = localStorage.getItem("funil.language") ?? known[0]?.[1].toLowerCase() ?? "pt";
+if (!Object.hasOwn(TEXTS, language)) language = "pt";
+let locale = "pt-BR";
+let text = TEXTS.pt;
+
+/* Everything that is shown. Writes go through the functions of the service and of the board. */
+const state = {
+  session: null, me: null, funnels: [], users: new Map(), tags: new Map(), reasons: [], reports: null, phase: "enter", error: "",
+  route: null, board: null, items: new Map(), patches: new Map(), leads: null, report: null,
+  stop: null, lit: null, menu: null, lose: null, lift: null, notice: null, said: "", offline: false, pausedUntil: 0, writes: 0, filters: false,
+};
+
+let isQueued = false;
+/* Draws once per turn. */
+function draw() {
+  if (isQueued) return;
+  isQueued = true;
+  queueMicrotask(() => {
+    isQueued = false;
+    render(html`<${App} />`, document.getElementById("panel"));
+  });
 }
 
-function set(id, content) {
-  $(id).textContent = content || "";
-  $(id).hidden = !content;
+function speak(chosen) {
+  language = chosen;
+  const tag = known.find(([, found]) => found.toLowerCase() === language)?.[0];
+  locale = tag ?? { pt: "pt-BR", en: "en" }[language];
+  text = TEXTS[language];
+  formats.clear();
+  document.documentElement.lang = locale;
+  document.title = text.title;
+  draw();
 }
 
-const say = content => { $("live").textContent = content; };
+/* Says a text to screen readers. The same text again is a new one. */
+function say(content) {
+  state.said = state.said === content ? `${content}\u00a0` : content;
+  draw();
+}
 
-/* Numbers and dates */
+/* Numbers and dates. Formatters are expensive, so each is made once per language. */
 
-const isNumber = value => value !== null && value !== "" && Number.isFinite(Number(value));
-const number = (value, options) => (isNumber(value) ? new Intl.NumberFormat(locale, options).format(value) : String(value));
-const money = value => number(value ?? 0, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const short = value => number(value, { notation: "compact", maximumFractionDigits: 1 });
-const percent = part => number(part, { style: "percent", maximumFractionDigits: 1 });
+const formats = new Map();
+function format(Kind, options) {
+  const name = `${Kind.name} ${JSON.stringify(options)}`;
+  if (!formats.has(name)) formats.set(name, new Kind(locale, options));
+  return formats.get(name);
+}
+const number = (value, options = {}) => format(Intl.NumberFormat, options).format(value);
 
-/* A day as it is; a time in the visitor's zone. Anything else as it is written. */
+/* Money is whole cents in the page: 9,999,999,999,999.99 fits a double. */
+function cents(value) {
+  const [, sign, whole, part = ""] = /^(-?)(\d+)(?:\.(\d*))?$/.exec(typeof value === "number" ? value.toFixed(2) : String(value ?? "")) ?? [0, "", "0"];
+  return Number(`${sign}${whole}${part.padEnd(2, "0").slice(0, 2)}`);
+}
+const currency = () => ({ style: "currency", currency: state.me?.currency ?? "BRL" });
+const money = amount => number(amount / 100, { ...currency(), maximumFractionDigits: 2 });
+/* A sum in a heading: without cents, from a million compact. */
+function shortMoney(amount) {
+  const compact = Math.abs(amount) >= 100_000_000;
+  return number(amount / 100, compact ? { ...currency(), notation: "compact", maximumFractionDigits: 1 } : { ...currency(), maximumFractionDigits: 0 });
+}
+/* The amount as it is written into a field, and read from one: the last mark before one or two digits is the decimal one. */
+const amountText = amount => number(amount / 100, { minimumFractionDigits: 2, maximumFractionDigits: 2, useGrouping: false });
+function readAmount(written) {
+  const plain = written.replace(/[\s\u00a0]|[A-Z]{0,3}\p{Sc}/gu, "");
+  const found = /^(\d+|\d{1,3}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?$/.exec(plain);
+  const marks = plain.match(/[.,]/g) ?? [];
+  const groups = found?.[2] === undefined ? marks : marks.slice(0, -1);
+  const isMixed = new Set(groups).size > 1 || (groups.length < marks.length && groups.includes(marks.at(-1)));
+  if (!found || isMixed) return null;
+  const amount = Number(found[1].replace(/\D/g, "") + (found[2] ?? "").padEnd(2, "0"));
+  return amount <= 999_999_999_999_999 ? amount : null;
+}
+const decimal = amount => `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, "0")}`;
+
+const zone = () => state.me?.timezone ?? "UTC";
+const dayFormats = new Map();
+/* The day of a time in the instance's zone, as YYYY-MM-DD. */
+function dayOf(time) {
+  if (/^\d{4}-\d\d-\d\d$/.test(time)) return time;
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "";
+  if (!dayFormats.has(zone())) dayFormats.set(zone(), new Intl.DateTimeFormat("en-CA", { timeZone: zone(), year: "numeric", month: "2-digit", day: "2-digit" }));
+  return dayFormats.get(zone()).format(date);
+}
+const today = () => dayOf(Date.now());
+
+/* A day as it is, a time in the instance's zone, anything else as it is written. */
 function when(value, options = { dateStyle: "medium" }) {
-  const day = /^\d{4}-\d\d-\d\d$/.test(value);
-  const date = new Date(day ? `${value}T00:00:00` : value);
-  return Number.isNaN(date.getTime()) ? String(value) : new Intl.DateTimeFormat(locale, options).format(date);
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(value);
+  const date = new Date(isDay ? `${value}T00:00:00Z` : value);
+  return Number.isNaN(date.getTime()) ? String(value) : format(Intl.DateTimeFormat, { ...options, timeZone: isDay ? "UTC" : zone() }).format(date);
+}
+const moment = value => when(value, { dateStyle: "medium", timeStyle: "short" });
+/* A day without its year, such as 12 nov. */
+function shortDay(day) {
+  const parts = format(Intl.DateTimeFormat, { day: "numeric", month: "short", timeZone: "UTC" }).formatToParts(new Date(`${day}T00:00:00Z`));
+  return parts.filter(({ type }) => type !== "literal").map(({ value }) => value.replace(".", "")).join(" ");
 }
 
-/* The service: eight of its documented endpoints. Nothing of the session outlives the page. */
+/* Names */
 
-let session = null;
+const person = id => state.users.get(id)?.full ?? text.person(id);
+function initials(name) {
+  const letters = String(name ?? "").split(/\s+/).filter(Boolean).map(([first]) => first);
+  return [letters[0], letters.length > 1 ? letters.at(-1) : ""].join("").toUpperCase() || "·";
+}
+const isBlank = value => value === null || value === undefined || value === "" || value === false || (Array.isArray(value) && !value.length);
+const may = name => Boolean(state.me?.permissions[name]) && state.me.permissions[name] !== "none";
+const funnelOf = id => state.funnels.find(funnel => funnel.id === id);
+const columnOf = (funnel, id) => funnelOf(funnel)?.columns.find(column => column.id === id);
 
-class Failure extends Error {
-  constructor(kind, detail = "") {
-    super(kind);
-    Object.assign(this, { kind, detail });
+/* The value of a field that no form of the page knows. */
+function plain(value) {
+  if (Array.isArray(value)) return value.map(plain).join(", ");
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value).filter(([, inner]) => !isBlank(inner)).map(([name, inner]) => `${name}: ${plain(inner)}`).join(", ");
   }
-}
-
-const words = ({ kind, detail }) => {
-  const said = text[kind] ?? text.unanswered;
-  return typeof said === "function" ? said(detail) : said;
-};
-
-async function call(path, { query, headers, body } = {}) {
-  const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), PATIENCE);
-  try {
-    const parameters = new URLSearchParams({ i: session.instance, ...query });
-    const answer = await fetch(`${session.address}${path}?${parameters}`, {
-      method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body), signal: patience.signal,
-      cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
-    });
-    const content = await answer.json().catch(() => null);
-    if (answer.ok && content) return { content, headers: answer.headers };
-    throw failure(answer, content);
-  } catch (error) {
-    throw error instanceof Failure ? error : new Failure("unanswered");
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function failure({ ok, status, headers }, body) {
-  if (status === 429) return new Failure("busy", Number(headers.get("retry-after")) || 30);
-  if (status === 401) return new Failure("credentials");
-  if (status === 403) return new Failure("forbidden");
-  if (status === 404) return new Failure("missing");
-  if (ok || status >= 500) return new Failure("unanswered");
-  const details = typeof body?.details === "string" ? body.details : body?.msg;
-  return new Failure("refused", String(details ?? body?.error ?? status).slice(0, 200));
-}
-
-const withKey = query => ({ query: { ...query, apitoken: session.key } });
-const withBoth = query => ({
-  query, headers: session.token ? { apitoken: session.key, authorization: `Bearer ${session.token}` } : { apitoken: session.key },
-});
-
-const api = {
-  funnels: async () => (await call("/crm", withKey())).content,
-  opportunities: (funnel, body) =>
-    call(`/crm/opportunities/${funnel}`, { ...withKey(), headers: { "content-type": "application/json" }, body }),
-  users: async () => (await call("/user", withBoth())).content,
-  tags: async () => (await call("/tags", withBoth())).content,
-  opportunity: async id => (await call(`/crmopportunity/${id}`, withBoth())).content,
-  lead: async id => (await call(`/leads/${id}`, withBoth({ allFields: "1" }))).content.data.lead,
-  reports: async () => (await call("/advancedreports", withKey())).content.data.reports,
-  report: async (id, range) => (await call(`/reportchart/${id}`, withKey(range))).content.data.report,
-};
-
-/* A task of a view. A later one of the same view, or the end of the session, makes its result void. */
-const latest = new Map();
-
-async function task(view, element, work, fail = explain) {
-  const mine = Symbol(view);
-  const of = session;
-  latest.set(view, mine);
-  const current = () => latest.get(view) === mine && session === of;
-  element.setAttribute("aria-busy", "true");
-  try {
-    await work(current);
-  } catch (error) {
-    if (current()) fail(error instanceof Failure ? error : new Failure("unanswered"));
-  }
-  if (latest.get(view) === mine) element.removeAttribute("aria-busy");
-}
-
-function explain(error) {
-  say("");
-  if (error.kind === "credentials") return leave(words(error));
-  set("alert", words(error));
-  $("alert").scrollIntoView({ block: "nearest" });
+  if (typeof value === "boolean") return value ? text.yes : text.no;
+  if (typeof value === "number") return number(value, { maximumFractionDigits: 20 });
+  return /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(value) ? when(value) : String(value ?? "");
 }

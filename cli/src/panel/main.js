@@ -1,139 +1,97 @@
-/* The session and what the visitor does */
+/* The page: sign-in, views, sheets. */
 
-// The service serves the page under this path; elsewhere the visitor names the service.
-const own = /^https?:$/.test(location.protocol) && location.pathname === "/panel";
-
-function view(name, focus = true) {
-  for (const id of ["enter", "board", "reports"]) $(id).hidden = id !== name;
-  for (const button of document.querySelectorAll("[data-view]")) {
-    if (button.dataset.view === name) button.setAttribute("aria-current", "page");
-    else button.removeAttribute("aria-current");
-  }
-  $("views").hidden = $("leave").hidden = !session;
-  set("alert", "");
-  if (!focus) return;
-  $(`${name}-title`).focus({ preventScroll: true });
-  scrollTo(0, 0);
-}
-
-function service() {
-  if (own) return "";
-  const value = $("address").value.trim();
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) return null;
-  const { origin, pathname } = new URL(value);
-  return `${origin}${pathname}`.replace(/\/+$/, "");
-}
-
-async function enter(event) {
+function enter(event) {
   event.preventDefault();
-  const address = service();
-  set("alert", address === null ? text.badAddress : "");
-  if (address === null) return $("address").focus();
-  session = { address, instance: $("instance").value.trim(), key: $("key").value.trim(), token: $("token").value.trim() };
-  say(text.loading);
-  $("open").setAttribute("aria-disabled", "true");
-  await task("enter", $("enter"), async current => {
-    const [found, names] = await Promise.all([api.funnels(), readNames()]);
-    if (!current()) return;
-    funnels = found;
-    [users, tagNames] = names;
-    $("credentials").reset();
-    set("who", session.instance);
-    fillFunnels();
-    fillPeople();
-    fillReports();
-    view("board");
-    loadBoard();
-  }, error => {
-    session = null;
-    say("");
-    set("alert", words(error));
-    if (error.kind === "credentials") $("key").focus();
-  });
-  $("open").removeAttribute("aria-disabled");
-  return undefined;
+  const entries = Object.fromEntries([...new FormData(event.currentTarget)].map(([name, value]) => [name, value.trim()]));
+  const address = entries.address ?? "";
+  if (!isOwn && !(URL.canParse(address) && /^https?:$/.test(new URL(address).protocol))) return showError(text.badAddress);
+  if (!entries.instance || !entries.key) return showError(text.required);
+  return begin({ address: isOwn ? "" : address.replace(/[?#].*$/, "").replace(/\/+$/, ""), instance: entries.instance, key: entries.key, token: entries.token });
+}
+function showError(said) {
+  state.error = said;
+  draw();
 }
 
-function leave(said) {
-  const address = session?.address;
-  session = report = reports = null;
-  [funnels, board, people, users, tagNames] = [[], [], new Set(), new Map(), new Map()];
-  trail.length = 0;
-  latest.clear();
-  for (const element of document.querySelectorAll("[aria-busy]")) element.removeAttribute("aria-busy");
-  chart?.destroy();
-  chart = null;
-  if ($("details").open) $("details").close();
-  for (const id of ["columns", "totals", "values", "details-body", "funnel", "report", "user", "field"]) $(id).replaceChildren();
-  for (const id of ["credentials", "filters", "range"]) $(id).reset();
-  $("address").value = address ?? "";
-  $("result").hidden = true;
-  $("range").hidden = false;
-  set("who", "");
-  view("enter");
-  if (said) set("alert", said);
+function Enter() {
+  const busy = state.phase === "loading";
+  const title = useRef();
+  useEffect(() => { if (state.error) title.current.focus(); }, [state.error]);
+  const field = (name, label, rest) => html`<label>${label}<input name=${name} autocomplete="off" autocapitalize="none" spellcheck=${false} ...${rest} /></label>`;
+  return html`<main id="main" class="enter"><h1 ref=${title} tabindex="-1">${text.enterTitle}</h1><p class="soft">${text.enterText}</p>
+    <div role="alert">${state.error && html`<p class="note bad">${state.error}</p>`}</div>
+    <form onSubmit=${enter} novalidate>${!isOwn && field("address", text.address, { type: "url", placeholder: "https://…" })}
+      ${field("instance", text.instance, { maxlength: 64 })}${field("key", text.key, { type: "password", maxlength: 200, placeholder: "fk_…" })}
+      ${field("token", text.token, { type: "password", maxlength: 200, placeholder: "fa_…" })}
+      <button class="main" aria-disabled=${busy}>${busy ? text.loading : text.open}</button></form><p class="soft">${text.kept}</p></main>`;
 }
 
-function translate() {
-  text = TEXTS[language];
-  document.documentElement.lang = locale;
-  document.title = text.title;
-  for (const element of document.querySelectorAll("[data-text]")) element.textContent = text[element.dataset.text];
-  for (const element of document.querySelectorAll("[data-label]")) element.ariaLabel = text[element.dataset.label];
-  for (const button of $("languages").children) button.setAttribute("aria-pressed", String(button.value === language));
-  if (!session) return;
-  const field = $("field").value;
-  fillFunnels();
-  $("field").value = field;
-  fillPeople();
-  fillReports();
-  if (board.length) showBoard();
-  showReport();
+const Languages = () => html`<div class="segments languages" role="group" aria-label=${text.language}>${[["pt", "Português"], ["en", "English"]].map(([code, name]) => html`
+  <button key=${code} type="button" lang=${code} aria-label=${`${code.toUpperCase()} – ${name}`} aria-pressed=${language === code} onClick=${() => { localStorage.setItem("funil.language", code); speak(code); }}>${code.toUpperCase()}</button>`)}</div>`;
+
+const Mark = () => html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><path d="M4 5h24l-9 11.5V25l-6 3V16.5z" /></svg>`;
+
+function Header() {
+  const { route, me } = state;
+  const views = [["board", text.board, state.funnels.length > 0], ["leads", text.leads, may("leads")], ["reports", text.reports, state.reports !== null]];
+  const first = { board: { view: "board", funnel: state.board?.funnel ?? state.funnels[0]?.id, id: null }, leads: { view: "leads", id: null }, reports: { view: "reports", id: null } };
+  const canAdd = route?.view === "board" && state.funnels.length > 0 && may("editOpportunities") && may("leads");
+  const choose = name => event => {
+    event.preventDefault();
+    visit({ ...first[name], filters: route?.view === name ? {} : FILTERS[name] });
+  };
+  const leave = () => {
+    history.replaceState(null, "", location.pathname + location.search);
+    endSession("");
+    say(text.left);
+  };
+  return html`<header class="top"><a class="skip" href="#main" onClick=${event => { event.preventDefault(); document.getElementById("main").focus(); }}>${text.skip}</a>
+    <p class="brand"><${Mark} /><span class="product">Funil</span>${me && html`<span class="who" title=${me.user.name}>${me.instance}</span>`}</p>
+    ${me && html`<nav class="views" aria-label=${text.views}>${views.filter(([, , isShown]) => isShown).map(([name, title]) => html`
+      <a key=${name} href=${`#/${name}`} aria-current=${route?.view === name ? "page" : undefined} onClick=${choose(name)}>${title}</a>`)}</nav>`}
+    <div class="tools">${canAdd && html`<button type="button" class="main add" onClick=${() => visit({ id: "new" })} aria-label=${text.newDeal}><span aria-hidden="true">+</span><span class="wide"> ${text.newDeal}</span></button>`}
+      <${Languages} />${me && html`<button type="button" class="plain" onClick=${leave}>${text.leave}</button>`}</div></header>`;
 }
 
-$("languages").addEventListener("click", ({ target }) => {
-  if (!(target.value in TEXTS)) return;
-  language = target.value;
-  locale = tags.find(([, found]) => found.toLowerCase() === language)?.[0] ?? { pt: "pt-BR", en: "en" }[language];
-  translate();
-});
-$("views").addEventListener("click", ({ target }) => {
-  if (!target.dataset.view) return;
-  view(target.dataset.view);
-  if (target.dataset.view === "reports") openReports();
-});
-$("credentials").addEventListener("submit", enter);
-$("leave").addEventListener("click", () => leave(text.left));
-$("filters").addEventListener("submit", event => {
+function App() {
+  const { phase, route, offline } = state;
+  if (phase !== "ready" || !route) return html`<${Header} /><${Enter} /><p class="quiet" role="status">${state.said}</p>`;
+  const dialogs = [];
+  if (route.view === "board" && route.id === "new" && funnelOf(route.funnel) && may("editOpportunities")) dialogs.push([NewDeal, "new"]);
+  else if (route.view === "board" && route.id && state.board) dialogs.push([DealSheet, `deal-${route.id}`]);
+  else if (route.view === "leads" && route.id === "new" && may("editLeads")) dialogs.push([NewLead, "new-lead"]);
+  else if (route.view === "leads" && route.id) dialogs.push([LeadSheet, `lead-${route.id}`]);
+  if (state.menu) dialogs.push([Menu, "menu"]);
+  if (state.lose) dialogs.push([Lose, "lose"]);
+  const View = { board: Board, leads: Leads, reports: Reports }[route.view];
+  return html`<${Header} />${offline && html`<p class="strip" role="alert">${text.offline}</p>`}
+    <main id="main" tabindex="-1"><${View} /></main><${DropBar} />
+    ${dialogs.length === 0 && html`<${Notice} key="notice" />`}
+    ${dialogs.map(([Shown, key], i) => html`<${Shown} key=${key} isLast=${i === dialogs.length - 1} />`)}`;
+}
+
+/* Own links change the address without a load, so that closing knows whether the panel made the entry. */
+document.addEventListener("click", event => {
+  const link = event.target.closest?.("a[href^='#/']");
+  if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  loadBoard();
+  if (link.hash === location.hash) return;
+  leavePlace();
+  history.pushState({ made: true }, "", link.hash);
+  arrive();
 });
-$("filters").addEventListener("change", ({ target }) => target.name === "status" && loadBoard());
-$("clear").addEventListener("click", () => {
-  $("filters").reset();
-  loadBoard();
+addEventListener("popstate", () => {
+  if (state.phase === "ready") arrive();
+  else if (location.hash.includes("k=")) start();
 });
-$("funnel").addEventListener("change", () => {
-  board = [];
-  fillFields();
-  loadBoard();
-});
-$("report").addEventListener("change", () => loadReport());
-$("period").addEventListener("change", choosePeriod);
-for (const id of ["report-from", "report-to"]) $(id).addEventListener("change", () => { $("period").value = CUSTOM; });
-$("range").addEventListener("submit", event => {
-  event.preventDefault();
-  loadReport(true);
-});
-$("kinds").addEventListener("change", () => report && showReport());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart && draw());
-$("back").addEventListener("click", back);
-$("close").addEventListener("click", () => $("details").close());
-$("details").addEventListener("close", () => { trail.length = 0; });
-// A click outside of the dialog's box.
-$("details").addEventListener("click", ({ target }) => target === $("details") && $("details").close());
+addEventListener("pagehide", leavePlace);
+document.addEventListener("visibilitychange", () => !document.hidden && poll());
+setInterval(poll, POLL);
 
-$("address-field").hidden = own;
-$("address").required = !own;
-translate();
-view("enter", false);
+function start() {
+  const session = foundSession();
+  if (session) begin(session);
+  else draw();
+}
+speak(language);
+start();

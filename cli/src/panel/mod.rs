@@ -1,32 +1,55 @@
-//! `/panel` of `funil serve`: boards and reports in a browser, read-only (C-107).
+//! `/panel` of `funil serve`: boards that people work in, leads and reports in a browser (C-107).
 //!
-//! The page calls documented endpoints with the credentials that its visitor enters, and keeps them in memory only. It
-//! is not part of the interface, and no function serves it. `examples/panel.html` is the same text, for any static
-//! host.
+//! The page calls documented endpoints with the credentials that its visitor enters or that a sign-in link has, and keeps
+//! them for its tab only. It is not part of the interface, and no function serves it. `examples/panel.html` is the same
+//! text, for any static host.
 //!
-//! Charts are drawn by Chart.js: a published release without its reference to a source map.
+//! Views are drawn by Preact with its hooks and htm: published releases without their references to source maps.
 
 use std::sync::LazyLock;
 
 use axum::Router;
+use axum::middleware::from_fn;
+use axum::response::Redirect;
 use axum::routing::get;
-use shared::http::documents;
 use shared::http::page::{SelfContainedPage, policy};
+use shared::http::{documents, gzipped};
 
 const HEAD: &str = include_str!("head.html");
 const STYLE: &str = include_str!("style.css");
 const BODY: &str = include_str!("body.html");
-const LICENCE: &str = include_str!("chart.LICENSE.md");
-const CHART: &str = include_str!("chart.umd.min.js");
+/// The libraries and their licences, by name.
+const LIBRARIES: [(&str, &str, &str); 3] = [
+    ("Preact", PREACT_LICENCE, include_str!("vendor/preact.min.js")),
+    ("Preact hooks", "as Preact", include_str!("vendor/hooks.umd.js")),
+    (
+        "htm",
+        include_str!("vendor/htm.LICENSE"),
+        include_str!("vendor/htm.umd.js"),
+    ),
+];
+const PREACT_LICENCE: &str = include_str!("vendor/preact.LICENSE");
 const SOURCE_MAP: &str = "//# sourceMappingURL";
 const SCRIPT: &str = concat!(
     include_str!("texts.js"),
     "\n",
     include_str!("base.js"),
     "\n",
+    include_str!("service.js"),
+    "\n",
+    include_str!("address.js"),
+    "\n",
     include_str!("board.js"),
     "\n",
-    include_str!("details.js"),
+    include_str!("drag.js"),
+    "\n",
+    include_str!("cards.js"),
+    "\n",
+    include_str!("dialog.js"),
+    "\n",
+    include_str!("deal.js"),
+    "\n",
+    include_str!("leads.js"),
     "\n",
     include_str!("reports.js"),
     "\n",
@@ -36,11 +59,15 @@ const SCRIPT: &str = concat!(
 /// The text contains a policy for hosts that send no headers. That policy allows calls to any service, because the
 /// visitor names it. Under `funil serve` the header restricts calls to this origin.
 static PAGE: LazyLock<SelfContainedPage> = LazyLock::new(|| {
-    let chart = CHART.split(SOURCE_MAP).next().unwrap_or_default();
+    let (mut licences, mut libraries) = (String::new(), String::new());
+    for (name, licence, text) in LIBRARIES {
+        licences += &format!("{name}:\n{}\n\n", licence.trim());
+        libraries += text.split(SOURCE_MAP).next().unwrap_or_default();
+        libraries += "\n";
+    }
     let rest = format!(
-        "<style>\n{STYLE}</style>\n{BODY}<!--\nChart.js:\n{}\n-->\n<script>\n{chart}</script>\n<script>\n{SCRIPT}</script>\n\
-         </body>\n</html>\n",
-        LICENCE.trim()
+        "<style>\n{STYLE}</style>\n{BODY}<!--\n{licences}-->\n<script>\n{libraries}</script>\n<script>\n{SCRIPT}</script>\n\
+         </body>\n</html>\n"
     );
     let policy = policy(&rest, "https: http:");
     SelfContainedPage::new(format!(
@@ -48,9 +75,14 @@ static PAGE: LazyLock<SelfContainedPage> = LazyLock::new(|| {
     ))
 });
 
-/// The page's route.
+/// The page's route, and addresses that lead to pages: `/` to the panel, and those with a slash at the end.
 pub fn routes() -> Router {
-    documents(Router::new().route("/panel", get(async || PAGE.response())))
+    let page = get(async || PAGE.response()).layer(from_fn(gzipped));
+    let mut routes = Router::new().route("/panel", page);
+    for (from, to) in [("/", "/panel"), ("/panel/", "/panel"), ("/docs/", "/docs")] {
+        routes = routes.route(from, get(async move || Redirect::temporary(to)));
+    }
+    documents(routes)
 }
 
 /// The page's text.

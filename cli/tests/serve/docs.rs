@@ -11,18 +11,19 @@ use crate::running::Running;
 
 /// Head and body of a response.
 pub fn fetch(url: &str, path: &str) -> (String, Vec<u8>) {
-    send(url, "GET", path)
+    send(url, "GET", path, "")
 }
 
 fn headers(url: &str, method: &str, path: &str) -> String {
-    send(url, method, path).0
+    send(url, method, path, "").0
 }
 
-fn send(url: &str, method: &str, path: &str) -> (String, Vec<u8>) {
+/// Head and body of the answer to a request with these header lines.
+pub fn send(url: &str, method: &str, path: &str, headers: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n{headers}\r\n"
     )
     .unwrap();
     let mut answer = Vec::new();
