@@ -91,7 +91,7 @@ enum Command {
     /// Import records, one JSON object per line
     #[command(after_help = data::IMPORT_AFTER_HELP)]
     Import(data::ImportArgs),
-    /// Convert CSV exports of other products to the lines of an import
+    /// Convert exports of other products to the lines of an import
     #[command(after_help = convert::AFTER_HELP)]
     Convert(convert::ConvertArgs),
     /// Export all records, one JSON object per line

@@ -6,10 +6,21 @@ use shared::time::{Timestamp, Zone};
 use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
-use super::proof::Styles;
+use super::proof::{DATES, Styles};
 use super::token::amount::Amount;
 use super::token::date::{self, DateOrder, WrittenDate};
 use super::token::is_error;
+
+/// Fields of which the readers report error values themselves, besides dates.
+const READ: [&str; 7] = [
+    "value",
+    "email",
+    "phone",
+    "mobile",
+    "chatapp",
+    "companyemail",
+    "companyphone",
+];
 
 /// A row of a file, and its faults.
 pub struct RowCells<'a> {
@@ -161,13 +172,10 @@ impl<'a> RowCells<'a> {
     /// Notes the error values and damaged texts of the row.
     pub fn note_bad_cells(&mut self) {
         for (column, cell) in self.row.cells().enumerate() {
-            let is_amount = self
-                .file
-                .columns
-                .get(column)
-                .and_then(|column| column.target.field())
-                == Some((FileKind::Opportunity, "value"));
-            if is_bad(cell) && !is_amount {
+            let target = self.file.columns.get(column);
+            let field = target.and_then(|column| column.target.field());
+            let is_read = field.is_some_and(|(_, field)| READ.contains(&field) || DATES.contains(&field));
+            if is_bad(cell) && !is_read {
                 let reason = self.reason(
                     column,
                     cell.text,

@@ -176,7 +176,10 @@ impl MappedFile {
         let mut aliases = HashSet::new();
         let mut columns = Vec::with_capacity(targets.len());
         for ((heading, target), filled) in self.sheet.headings.iter().zip(targets).zip(filled) {
-            let guess = layout.field(heading);
+            // A repeated heading has a number.
+            let repeated = heading.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+            let own = repeated.filter(|(name, _)| self.sheet.headings.iter().any(|other| other == name));
+            let guess = layout.field(own.map_or(heading, |(name, _)| name));
             let is_free = |field: &ColumnField| SHARED.contains(&field.1) || !used.contains(field);
             let is_mapped = target.is_some();
             let target = match (target, guess.filter(is_free)) {

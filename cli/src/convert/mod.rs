@@ -9,6 +9,7 @@ mod deals;
 mod ids;
 mod input;
 mod kind;
+mod leads;
 mod map;
 mod mapping;
 mod names;
@@ -18,6 +19,7 @@ mod records;
 mod report;
 mod spool;
 mod token;
+mod totals;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -100,6 +102,7 @@ pub fn convert<'a>(
             "the time zone is open: {place} is a local date; add --zone, such as --zone America/Sao_Paulo"
         ));
     }
+    let is_decided = questions.is_empty();
     let mut remarks = Vec::new();
     for file in files {
         let (roles, said) = report::missing_roles(file, options.map, options.admin.is_some());
@@ -124,7 +127,7 @@ pub fn convert<'a>(
         .iter()
         .zip(&styles)
         .map(|(file, styles)| file.shown(&proof::shown_types(file, *styles)));
-    let report = types.collect::<String>() + &report::text(&records, files);
+    let report = types.collect::<String>() + &report::text(&records, files, is_decided);
     remarks.extend(report::doubts(&records, files));
     if questions.is_empty() {
         questions.extend(without_records(&records, files));

@@ -12,7 +12,7 @@ use super::token::is_absent;
 /// Fields with amounts.
 const AMOUNTS: [&str; 1] = ["value"];
 /// Fields with dates.
-const DATES: [&str; 8] = [
+pub const DATES: [&str; 8] = [
     "createDate",
     "lastActive",
     "updateDate",

@@ -21,12 +21,15 @@ const MAX_SAME: u64 = 10;
 const MAX_PROPOSED: usize = 3;
 
 /// The decisions about values, the duplicates, and the omitted values and rows.
-pub fn text(records: &RecordBuilder, files: &[MappedFile]) -> String {
+/// Without the latter while a style is open, because their reasons depend on it.
+pub fn text(records: &RecordBuilder, files: &[MappedFile], is_decided: bool) -> String {
     let mut text = String::new();
     // Writing to a `String` does not fail.
-    let _ = write_decisions(records, &mut text)
-        .and_then(|()| write_duplicates(records, files, &mut text))
-        .and_then(|()| write_rows(&records.losses, files, &mut text))
+    let _ = write_decisions(records, &mut text).and_then(|()| write_duplicates(records, files, &mut text));
+    if !is_decided {
+        return text;
+    }
+    let _ = write_rows(&records.losses, files, &mut text)
         .and_then(|()| write_rows(&records.faults, files, &mut text));
     text
 }
@@ -58,6 +61,9 @@ fn write_decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Resu
             text,
             "funnel {funnel:?} has the columns {columns} (in the order {order})"
         )?;
+    }
+    for (currency, rows) in &records.deals.currencies {
+        writeln!(text, "amounts in {currency}: {rows}")?;
     }
     write_users(records, text)?;
     for (remark, rows) in &records.notes {

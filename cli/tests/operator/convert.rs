@@ -200,7 +200,7 @@ fn files_of_other_programs() {
             "converted: 1 user, 12 company, 1 funnel, 13 opportunity;",
             "status \"Em análise\": open (12)\n\
              funnel \"Funil\" has the columns Em análise, Cancelado (in the order of the rows, closed ones last; change it in the \
-             map's [funnels])\nnew user 1: ana@example.com, with all permissions\n\
+             map's [funnels])\namounts in BRL: 12\nnew user 1: ana@example.com, with all permissions\n\
              a.csv has no column of stages; the status is the stage, else \"Entrada\" (13)\n",
         ),
         (

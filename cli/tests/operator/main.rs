@@ -23,6 +23,7 @@ mod help_next;
 mod import;
 mod instances;
 mod limits;
+mod made_here;
 mod meetings;
 mod opportunities;
 mod queue;

@@ -13,7 +13,7 @@ use super::plan::ImportPlan;
 use super::references::KnownRecords;
 use super::report::ImportTally;
 use super::source::Lines;
-use crate::kinds::references::References;
+use crate::kinds::references::{References, Referent};
 use crate::kinds::{self, ANOTHER_RECORD, ImportKind, Kind, Mode, RecordKind};
 use crate::{Operator, Outcome, progress};
 
@@ -188,6 +188,7 @@ impl ChunkWriter<'_> {
             let mut references = References::default();
             K::references(line.borrow(), &mut references);
             K::links(line.borrow(), &mut references);
+            references.add("lead_id", Referent::Lead, K::lead(line.borrow()));
             let other = self.known.refers_to_other(&references);
             match other.map_or(result, Err) {
                 Ok(()) => {

@@ -1,0 +1,74 @@
+//! Lines of totals, which are no rows (C-105).
+
+use shared::money::Cents;
+
+use super::cells::RowCells;
+use super::kind::FileKind;
+use super::mapping::quoted;
+use super::names;
+use super::records::RecordBuilder;
+use super::token::amount::Amount;
+
+/// The amounts of a file's rows so far, and since its last line of totals.
+#[derive(Debug, Default)]
+pub struct RunningTotals {
+    all: u64,
+    since: u64,
+}
+
+impl RecordBuilder<'_> {
+    /// Whether a row is a line of totals: its first value says so, the others are amounts, and the amount is that of the
+    /// rows before, or the row is the last one.
+    pub fn is_totals(&mut self, cells: &RowCells<'_>) -> bool {
+        let (file, row) = (cells.file, cells.row);
+        let value = file.values(row, FileKind::Opportunity, "value").next();
+        let value = value.and_then(|(_, cell)| {
+            let amount = Amount::of(cell).ok()?;
+            amount
+                .cents(cells.styles.decimal, cells.styles.is_decimal_named)
+                .ok()
+                .map(Cents::get)
+        });
+        let mut filled = row.cells().enumerate().filter(|(_, cell)| !cell.text.is_empty());
+        let first = filled.next().map_or("", |(_, cell)| cell.text);
+        let is_number = |(column, cell): (usize, super::input::Cell<'_>)| {
+            let field = file.columns.get(column).and_then(|column| column.target.field());
+            matches!(field, None | Some((FileKind::Opportunity, "value" | "currency")))
+                && Amount::of(cell).is_ok()
+        };
+        if !names::names_totals(first) || !filled.all(is_number) {
+            self.totals.all += value.unwrap_or_default();
+            self.totals.since += value.unwrap_or_default();
+            return false;
+        }
+        let line = row.line();
+        let is_row = self
+            .map
+            .rows
+            .get(&file.sheet.name)
+            .is_some_and(|lines| lines.contains(&line));
+        let is_last = file
+            .sheet
+            .grid
+            .rows()
+            .next_back()
+            .is_some_and(|last| last.line() == line);
+        let is_sum = value.is_none_or(|value| value == self.totals.all || value == self.totals.since);
+        let place = format!("{}:{line}: {first:?}", file.sheet.name);
+        if is_row || !is_last && !is_sum {
+            if !is_row {
+                self.doubts.push(format!(
+                    "{place} looks like a line of totals and is a row, because it is no sum"
+                ));
+            }
+            return false;
+        }
+        self.totals.since = 0;
+        let name = quoted(&file.sheet.name);
+        let doubt = format!(
+            "{place} is a line of totals and is left out; if it is a row:\n    rows.{name} = [{line}]"
+        );
+        self.doubts.push(doubt);
+        true
+    }
+}
