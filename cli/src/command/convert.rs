@@ -1,5 +1,6 @@
 //! `funil convert`: exports of other products as the lines of an import (C-105).
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -113,19 +114,19 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
         known: &instance.taken.users,
         bar: &bar,
     };
-    let mut converted = convert::convert(&files, ids.clone(), &options).map_err(spooled)?;
+    let mut converted = convert::convert(&files, ids.clone(), &options).map_err(|cause| spooled(&cause))?;
     let is_final = convert.dry_run || !converted.questions.is_empty();
     if let Some(operator) = instance.operator.as_ref().filter(|_| !is_final)
         && reserve(operator, &mut ids, &converted).await?
     {
-        converted = convert::convert(&files, ids, &options).map_err(spooled)?;
+        converted = convert::convert(&files, ids, &options).map_err(|cause| spooled(&cause))?;
     }
     bar.finish_and_clear();
     show(&convert, &instance, &converted);
     answered(&convert, converted, &files)
 }
 
-fn spooled(cause: io::Error) -> Failure {
+fn spooled(cause: &io::Error) -> Failure {
     Failure::Refused(format!(
         "a temporary file cannot be written: {cause}; make room in the temporary directory"
     ))
@@ -186,7 +187,10 @@ fn show(convert: &ConvertArgs, instance: &InstanceState, converted: &Converted<'
     if let (Some(own), Some(named)) = (instance.zone, convert.zone)
         && own != named
     {
-        text += &format!("the instance is in {own}, so local dates are too, and not in {named} of --zone\n");
+        let _ = writeln!(
+            text,
+            "the instance is in {own}, so local dates are too, and not in {named} of --zone"
+        );
     }
     for (head, lines) in [
         (
@@ -199,7 +203,7 @@ fn show(convert: &ConvertArgs, instance: &InstanceState, converted: &Converted<'
         ),
     ] {
         if !lines.is_empty() {
-            text += &format!("{head}\n  {}\n", lines.join("\n  "));
+            let _ = writeln!(text, "{head}\n  {}", lines.join("\n  "));
         }
     }
     let _ = write!(io::stderr().lock(), "{}", printable(&text));

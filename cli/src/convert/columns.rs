@@ -1,5 +1,7 @@
 //! The main kind of a file, and the fields that its columns most likely fill (C-105).
 
+use std::collections::HashSet;
+
 use super::kind::FileKind;
 use super::names::{self, ColumnField, FileNames, plain};
 
@@ -8,11 +10,8 @@ use super::names::{self, ColumnField, FileNames, plain};
 pub struct Layout<'a> {
     names: &'a FileNames,
     main: FileKind,
-    has_first_name: bool,
-    has_last_name: bool,
-    has_name: bool,
-    has_contact: bool,
-    has_title: bool,
+    /// Fields that columns with other names than `Nome` may fill.
+    fields: HashSet<&'static str>,
 }
 
 /// Fields that identify a person.
@@ -30,42 +29,32 @@ pub const PERSON: [&str; 8] = [
 impl<'a> Layout<'a> {
     /// The layout of a file of a kind.
     pub fn of(names: &'a FileNames, main: FileKind, headings: &[String]) -> Self {
-        let mut layout = Self {
-            names,
-            main,
-            has_first_name: false,
-            has_last_name: false,
-            has_name: false,
-            has_contact: false,
-            has_title: false,
-        };
-        for heading in headings {
-            match names.field(main, heading) {
-                Some((FileKind::Lead, "firstname")) => layout.has_first_name = true,
-                Some((FileKind::Lead, "lastname")) => layout.has_last_name = true,
-                Some((FileKind::Lead, "name")) => layout.has_name |= !is_bare(heading),
-                Some((FileKind::Lead, "email" | "phone" | "mobile" | "chatapp")) => layout.has_contact = true,
-                Some((FileKind::Opportunity, "title")) => layout.has_title |= !is_bare(heading),
-                _ => {}
-            }
-        }
-        layout
+        let headings = headings.iter().filter(|heading| !is_bare(heading));
+        let fields = headings.filter_map(|heading| names.field(main, heading));
+        let own = fields.filter(|(part, field)| *part == FileKind::Lead || *field == "title");
+        let fields = own.map(|(_, field)| field).collect();
+        Self { names, main, fields }
+    }
+
+    fn has(&self, fields: &[&str]) -> bool {
+        fields.iter().any(|field| self.fields.contains(field))
     }
 
     /// The field that a column most likely fills; `None` if none fits.
     pub fn field(&self, heading: &str) -> Option<ColumnField> {
         let found = self.names.field(self.main, heading)?;
+        let is_bare = is_bare(heading);
         match found {
             // In a file with a column of last names alone, `Nome` contains first names.
-            (FileKind::Lead, "name") if is_bare(heading) && self.has_last_name && !self.has_first_name => {
+            (FileKind::Lead, "name") if is_bare && self.has(&["lastname"]) && !self.has(&["firstname"]) => {
                 names::field("lead.firstname")
             }
             // Beside an address, a number or another title, `Nome` is the person.
-            (FileKind::Opportunity, "title") if is_bare(heading) && self.names.product == "csv" => {
-                if !self.has_name && (self.has_title || self.has_contact) {
+            (FileKind::Opportunity, "title") if is_bare && self.names.product == "csv" => {
+                if !self.has(&["name"]) && self.has(&["title", "email", "phone", "mobile", "chatapp"]) {
                     names::field("lead.name")
                 } else {
-                    Some(found).filter(|_| !self.has_title)
+                    Some(found).filter(|_| !self.has(&["title"]))
                 }
             }
             found => Some(found),

@@ -86,7 +86,7 @@ impl Deals {
             RecordFields::from_iter([
                 ("id".to_owned(), json!(funnel.id)),
                 ("name".to_owned(), json!(funnel.name)),
-                ("columns".to_owned(), Value::from_iter(columns)),
+                ("columns".to_owned(), columns.collect()),
                 ("fields".to_owned(), json!(fields)),
             ])
         };
@@ -301,11 +301,13 @@ impl RecordBuilder<'_> {
         });
         let Some(funnel) = funnels.get_mut(at) else { return };
         let column = funnel.columns.iter().find(|(_, known)| known == stage);
-        let column = column.map(|(id, _)| *id).unwrap_or_else(|| {
+        let column = if let Some((id, _)) = column {
+            *id
+        } else {
             let id = ids.assign("column", format!("{name}/{stage}"));
             funnel.columns.push((id, stage.to_owned()));
             id
-        });
+        };
         fields.insert("crm_id".to_owned(), json!(funnel.id));
         fields.insert("crm_column".to_owned(), json!(column));
     }

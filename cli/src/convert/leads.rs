@@ -49,36 +49,23 @@ impl RecordBuilder<'_> {
         let reference = self.contact(cells, &mut fields);
         if reference.is_empty() {
             if is_main {
-                let mut reason = "has neither name nor e-mail address nor telephone number".to_owned();
-                cells
-                    .losses
-                    .iter()
-                    .for_each(|loss| reason = format!("{reason}; {loss}"));
-                cells.faults.push(reason);
+                let reason = "has neither name nor e-mail address nor telephone number".to_owned();
+                let losses = std::mem::take(&mut cells.losses);
+                cells.faults.extend([reason].into_iter().chain(losses));
             }
             return Ok(None);
         }
-        if !is_main {
-            match self.leads.find(&reference) {
-                Ok(Some(at)) => {
-                    // A known lead takes from the row only a company that it lacks.
-                    if let Some((company, _)) = self.company(cells) {
-                        self.leads.add_company(at, company);
-                    }
-                    return Ok(Some(self.leads.id(at)));
-                }
-                Ok(None) if reference.has_only_id() => {
-                    let earlier = self.earlier(part, &reference);
-                    if earlier.is_none() {
-                        cells.faults.push(self.missing(part, &reference));
-                    }
-                    return Ok(earlier);
-                }
-                Ok(None) => {}
-                Err(reason) => {
-                    cells.faults.push(reason);
-                    return Ok(None);
-                }
+        let known = if is_main {
+            Ok(None)
+        } else {
+            self.known_lead(cells, &reference)
+        };
+        match known {
+            Ok(None) => {}
+            Ok(known) => return Ok(known),
+            Err(reason) => {
+                cells.faults.push(reason);
+                return Ok(None);
             }
         }
         let company = self.lead_fields(cells, &mut fields);
@@ -86,12 +73,9 @@ impl RecordBuilder<'_> {
             return Ok(None);
         }
         let place = (cells.index, cells.row.line());
-        let at = match self.leads.add(&reference, place, &mut self.ids) {
-            Ok(at) => at,
-            Err(reason) => {
-                cells.faults.push(reason);
-                return Ok(None);
-            }
+        let added = self.leads.add(&reference, place, &mut self.ids);
+        let Some(at) = added.map_err(|reason| cells.faults.push(reason)).ok() else {
+            return Ok(None);
         };
         if company.is_some() {
             self.leads.set_has_company(at);
@@ -100,6 +84,24 @@ impl RecordBuilder<'_> {
         fields.insert("id".to_owned(), json!(id));
         self.lead_lines.add(fields)?;
         Ok(Some(id))
+    }
+
+    /// The id of the lead to which a row refers; `None` if the row has a new lead. An error is the fault of the row.
+    fn known_lead(&mut self, cells: &mut RowCells, reference: &RowReference) -> Result<Option<u64>, String> {
+        let Some(at) = self.leads.find(reference)? else {
+            if !reference.has_only_id() {
+                return Ok(None);
+            }
+            let earlier = self.earlier(FileKind::Lead, reference);
+            return earlier
+                .map(Some)
+                .ok_or_else(|| self.missing(FileKind::Lead, reference));
+        };
+        // A known lead takes from the row only a company that it lacks.
+        if let Some((company, _)) = self.company(cells) {
+            self.leads.add_company(at, company);
+        }
+        Ok(Some(self.leads.id(at)))
     }
 
     /// Adds the fields of a row's lead that do not identify it, and returns its company. In a file of opportunities, times
@@ -182,20 +184,14 @@ impl RecordBuilder<'_> {
             mobile.push(phone.remove(1));
         }
         phone.extend(mobile.split_off(mobile.len().min(1)));
-        for (field, values) in [
+        let lists = [
             ("email", &emails),
             ("phone", &phone),
             ("mobile", &mobile),
             ("chatapp", &chatapp),
-        ] {
-            for (at, value) in values.iter().enumerate() {
-                let mut name = field.to_owned();
-                if at > 0 {
-                    name = format!("{field}_{}", at + 1);
-                    self.remark(format!("leads have a further {field}, now custom field {name}"));
-                }
-                fields.insert(name, json!(value));
-            }
+        ];
+        for (field, values) in lists {
+            self.set_values(field, values, fields);
         }
         for (field, name) in [("firstname", &first), ("lastname", &last)] {
             fields.extend(name.as_ref().map(|name| (field.to_owned(), json!(name))));
@@ -207,6 +203,18 @@ impl RecordBuilder<'_> {
             emails,
             phones: [mobile, phone, chatapp].concat(),
             name: names.join(" "),
+        }
+    }
+
+    /// Sets a field to the first value, and custom fields to further ones.
+    fn set_values(&mut self, field: &str, values: &[String], fields: &mut RecordFields) {
+        for (at, value) in values.iter().enumerate() {
+            let mut name = field.to_owned();
+            if at > 0 {
+                name = format!("{field}_{}", at + 1);
+                self.remark(format!("leads have a further {field}, now custom field {name}"));
+            }
+            fields.insert(name, json!(value));
         }
     }
 

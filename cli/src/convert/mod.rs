@@ -103,41 +103,38 @@ pub fn convert<'a>(
         ));
     }
     let is_decided = questions.is_empty();
-    let mut remarks = Vec::new();
-    for file in files {
-        let (roles, said) = report::missing_roles(file, options.map, options.admin.is_some());
-        questions.extend(roles);
-        remarks.extend(said);
-    }
+    let roles = files
+        .iter()
+        .map(|file| report::missing_roles(file, options.map, options.admin.is_some()));
+    let (roles, remarks): (Vec<_>, Vec<_>) = roles.unzip();
+    questions.extend(roles.concat());
     let zone = options.zone.unwrap_or(Zone::UTC);
     let mut records = RecordBuilder::new(zone, options.map, ids, options.known)?;
     if let Some(admin) = options.admin {
-        let id = records.users.of(admin, &mut records.ids);
-        records.users.grant_all_permissions(id);
-        records.admin = Some(id);
+        records.set_admin(admin);
     }
     options.bar.set_message("converting");
     records.add_files(files, &styles, options.bar)?;
     if let Some(zone) = options.zone {
-        files
-            .iter()
-            .for_each(|file| records.ids.set_zone(file.names.product, zone.name()));
+        for file in files {
+            records.ids.set_zone(file.names.product, zone.name());
+        }
     }
     let types = files
         .iter()
         .zip(&styles)
         .map(|(file, styles)| file.shown(&proof::shown_types(file, *styles)));
     let report = types.collect::<String>() + &report::text(&records, files, is_decided);
-    remarks.extend(report::doubts(&records, files));
     if questions.is_empty() {
         questions.extend(without_records(&records, files));
     }
+    let doubts = [remarks.concat(), report::doubts(&records, files)].concat();
     Ok(Converted {
         zone: options.zone.filter(|_| options.sets_zone),
         records,
         report,
         questions,
-        doubts: remarks,
+        doubts,
     })
 }
 

@@ -286,27 +286,26 @@ impl FileNames {
 
     /// The field of a column in a file of a kind, by its name alone.
     pub fn field(&self, main: FileKind, heading: &str) -> Option<ColumnField> {
-        let own = |heading: &str| self.lookup(&self.chain, main, &plain(heading));
+        let own = |heading: &str| lookup(&self.chain, main, &plain(heading));
         let of_entity = || {
             let (part, name) = entity(heading)?;
-            let section = if part == main { main } else { part };
             let all: Vec<_> = self.chain.iter().copied().chain([common()]).collect();
-            let found = self.lookup(&all, section, &plain(name))?;
+            let found = lookup(&all, part, &plain(name))?;
             // A reference of another kind's record is not one of this row.
             (part == main || found.0 == part).then_some(found)
         };
         own(heading)
             .or_else(of_entity)
-            .or_else(|| self.lookup(&[common()], main, &plain(heading)))
+            .or_else(|| lookup(&[common()], main, &plain(heading)))
     }
+}
 
-    fn lookup(&self, chain: &[&'static Names], main: FileKind, name: &str) -> Option<ColumnField> {
-        let key = (main, name.to_owned());
-        let (part, field) = chain.iter().find_map(|names| names.fields.get(&key))?;
-        fields(*part)
-            .find(|known| known == field)
-            .map(|field| (*part, field))
-    }
+/// The field of a column with this plain name, by the first names that have it.
+fn lookup(chain: &[&'static Names], main: FileKind, name: &str) -> Option<ColumnField> {
+    let key = (main, name.to_owned());
+    let (part, field) = chain.iter().find_map(|names| names.fields.get(&key))?;
+    let known = fields(*part).find(|known| known == field)?;
+    Some((*part, known))
 }
 
 /// Whether a heading may name a column of a role.

@@ -280,17 +280,8 @@ impl RecordIndex {
         for (space, value) in emails.chain(phones) {
             let first = *self.by_value.entry(digest(space, &value)).or_insert(at);
             if first != at {
-                let name = if space == "email" {
-                    format!("e-mail {value}")
-                } else {
-                    format!("phone {value}")
-                };
-                let first_place = self.records.get(first as usize).map(|record| record.place);
-                let places = self
-                    .shared
-                    .entry(name)
-                    .or_insert_with(|| first_place.into_iter().collect());
-                places.push(place);
+                let name = if space == "email" { "e-mail" } else { space };
+                self.note_shared(format!("{name} {value}"), first as usize, place);
             }
         }
         if !reference.name.is_empty() {
@@ -307,6 +298,16 @@ impl RecordIndex {
             has_company: false,
         });
         Ok(at as usize)
+    }
+
+    /// Notes that a record and an earlier one have a value.
+    fn note_shared(&mut self, value: String, first: usize, place: (usize, u64)) {
+        let first = self.records.get(first).map(|record| record.place);
+        let places = self
+            .shared
+            .entry(value)
+            .or_insert_with(|| first.into_iter().collect());
+        places.push(place);
     }
 
     /// The id of a record.

@@ -6,7 +6,7 @@ use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::{ColumnTarget, MappedFile};
 use super::token::amount::{Amount, DecimalMark, MarkProof};
-use super::token::date::{DateOrder, WrittenDate};
+use super::token::date::{DateOrder, OrderProof, WrittenDate};
 use super::token::is_absent;
 
 /// Fields with amounts.
@@ -82,9 +82,9 @@ impl Tally {
             self.local = Some(text.clone());
         }
         let slot = match date.proof() {
-            Some(Some(DateOrder::Dmy)) => &mut self.dmy,
-            Some(Some(DateOrder::Mdy)) => &mut self.mdy,
-            Some(None) if is_used => &mut self.open_dates,
+            OrderProof::Proven(DateOrder::Dmy) => &mut self.dmy,
+            OrderProof::Proven(DateOrder::Mdy) => &mut self.mdy,
+            OrderProof::Open if is_used => &mut self.open_dates,
             _ => return,
         };
         if slot.is_none() {
@@ -181,7 +181,9 @@ impl Proofs {
     pub fn of(files: &[MappedFile], map: &MapFile) -> Self {
         let tallies: Vec<_> = files.iter().map(tally).collect();
         let mut run = Tally::default();
-        tallies.iter().for_each(|tally| run.add(tally.clone()));
+        for tally in &tallies {
+            run.add(tally.clone());
+        }
         let (mut proofs, mut open) = (Self::default(), Tally::default());
         for own in tallies {
             let decimal = map.decimal.or_else(|| run.decimal()).or_else(|| own.decimal());

@@ -109,6 +109,13 @@ impl<'a> RecordBuilder<'a> {
         })
     }
 
+    /// Gives a user all permissions, and the opportunities without an owner.
+    pub fn set_admin(&mut self, admin: &str) {
+        let id = self.users.of(admin, &mut self.ids);
+        self.users.grant_all_permissions(id);
+        self.admin = Some(id);
+    }
+
     /// Reads all rows of the files: of companies, then of leads, then of opportunities.
     ///
     /// # Errors
@@ -121,7 +128,9 @@ impl<'a> RecordBuilder<'a> {
     ) -> io::Result<()> {
         let rows: usize = files.iter().map(|file| file.sheet.grid.len()).sum();
         progress::working(bar, rows as u64);
-        files.iter().for_each(|file| self.reserve_ids(file));
+        for file in files {
+            self.reserve_ids(file);
+        }
         for main in FileKind::ALL {
             let with_styles = files.iter().zip(styles).enumerate();
             for (index, (file, styles)) in with_styles.filter(|(_, (file, _))| file.main == main) {

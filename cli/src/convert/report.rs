@@ -9,9 +9,11 @@ use serde_json::Value;
 use super::columns::PERSON;
 use super::kind::FileKind;
 use super::map::{MapFile, Role};
-use super::mapping::{MappedFile, quoted};
+use super::mapping::{ColumnTarget, MappedFile, quoted};
 use super::names;
 use super::records::{RecordBuilder, RowRemark};
+use super::token::amount::{Amount, MarkProof};
+use super::token::is_absent;
 
 /// Maximum listed duplicates, and maximum listed rows.
 const MAX_LISTED: usize = 1000;
@@ -158,49 +160,26 @@ fn write_rows(rows: &[RowRemark], files: &[MappedFile], text: &mut String) -> st
 /// that a file may lack. Each has the lines of the map to write.
 pub fn missing_roles(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<String>, Vec<String>) {
     let name = &file.sheet.name;
-    let has_person = PERSON.iter().any(|field| file.has(FileKind::Lead, field));
-    let mut questions = Vec::new();
+    let (mut questions, mut remarks) = (Vec::new(), Vec::new());
+    let has_person = |from: usize| {
+        PERSON
+            .iter()
+            .skip(from)
+            .any(|field| file.has(FileKind::Lead, field))
+    };
     match file.main {
-        FileKind::Company => return (questions, Vec::new()),
-        FileKind::Lead if has_person => return (questions, Vec::new()),
-        FileKind::Lead => {
+        FileKind::Opportunity => questions.extend(missing_role(file, map, has_person(0))),
+        // An id alone is no person.
+        FileKind::Lead if !has_person(1) => {
             let lines = proposal(file, "person", "lead.name");
             questions.push(format!(
                 "{name} has no column with a person's name, e-mail address or number:{lines}"
             ));
-            return (questions, Vec::new());
+            return (questions, remarks);
         }
-        FileKind::Opportunity => {}
+        FileKind::Company | FileKind::Lead => return (questions, remarks),
     }
-    let deal = FileKind::Opportunity;
-    let roles = Role::ALL.map(|role| match role {
-        Role::Title => (role, "opportunity.title", file.has(deal, "title")),
-        Role::Value => (role, "opportunity.value", file.has(deal, "value")),
-        Role::Status => (
-            role,
-            "opportunity.status",
-            file.has(deal, "status") || file.has(deal, "column"),
-        ),
-        Role::Person => (role, "lead.name", has_person),
-    });
-    let missing = roles
-        .iter()
-        .filter(|(role, _, has)| !has && !map.lacks(name, *role));
-    let missing: Vec<_> = missing.map(|(role, field, _)| (role.name(), *field)).collect();
-    if !missing.is_empty() {
-        let names: Vec<_> = missing.iter().map(|(role, _)| *role).collect();
-        let lines: String = missing
-            .iter()
-            .map(|(role, field)| proposal(file, role, field))
-            .collect();
-        questions.push(format!(
-            "{name} has no column for the {} of an opportunity:{lines}\n    absent.{} = {names:?}  # if it has none",
-            names.join(", "),
-            quoted(name)
-        ));
-    }
-    let mut remarks = Vec::new();
-    if !file.has(deal, "user") {
+    if !file.has(FileKind::Opportunity, "user") {
         let lines = proposal(file, "owner", "opportunity.user");
         let text = format!("{name} has no column for the owner of an opportunity");
         if has_admin {
@@ -209,11 +188,38 @@ pub fn missing_roles(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<
             questions.push(format!("{text}; add --admin E-MAIL, or write:{lines}"));
         }
     }
-    if !file.has(deal, "createDate") {
+    if !file.has(FileKind::Opportunity, "createDate") {
         let lines = proposal(file, "created", "opportunity.createDate");
-        remarks.push(format!("{name} has no column for the creation date, so opportunities get the time of their import:{lines}"));
+        remarks.push(format!(
+            "{name} has no column for the creation date, so opportunities get the time of their import:{lines}"
+        ));
     }
     (questions, remarks)
+}
+
+/// The question about the roles that a file of opportunities must have a column for.
+fn missing_role(file: &MappedFile, map: &MapFile, has_person: bool) -> Option<String> {
+    let (name, deal) = (&file.sheet.name, FileKind::Opportunity);
+    let has_status = file.has(deal, "status") || file.has(deal, "column");
+    let missing = Role::ALL.iter().filter_map(|role| {
+        let (field, has) = match role {
+            Role::Title => ("opportunity.title", file.has(deal, "title")),
+            Role::Value => ("opportunity.value", file.has(deal, "value")),
+            Role::Status => ("opportunity.status", has_status),
+            Role::Person => ("lead.name", has_person),
+        };
+        let is_missing = !has && !map.lacks(name, *role);
+        is_missing.then(|| (role.name(), proposal(file, role.name(), field)))
+    });
+    let (roles, lines): (Vec<_>, Vec<_>) = missing.unzip();
+    (!roles.is_empty()).then(|| {
+        format!(
+            "{name} has no column for the {} of an opportunity:{}\n    absent.{} = {roles:?}  # if it has none",
+            roles.join(", "),
+            lines.concat(),
+            quoted(name)
+        )
+    })
 }
 
 /// The lines of a map that give a role a column: one of the columns that resemble it, else a placeholder.
@@ -228,25 +234,50 @@ fn proposal(file: &MappedFile, role: &str, field: &str) -> String {
     if headings.is_empty() {
         headings.push("COLUMN");
     }
-    headings
-        .iter()
-        .map(|heading| format!("\n    {}", map_line(file, heading, field)))
-        .collect()
+    let lines = headings.iter().map(|heading| map_line(file, heading, field));
+    lines.collect::<Vec<_>>().concat()
 }
 
-/// The line of a map that gives a column a field.
+/// The line of a map that gives a column a field, on a line of its own.
 fn map_line(file: &MappedFile, heading: &str, field: &str) -> String {
-    format!(
-        "files.{}.{} = {field:?}",
-        quoted(&file.sheet.name),
-        quoted(heading)
-    )
+    let (name, heading) = (quoted(&file.sheet.name), quoted(heading));
+    format!("\n    files.{name}.{heading} = {field:?}")
+}
+
+/// The doubt about a file of persons that is none of a product and has a column of amounts: its rows may be deals.
+fn amounts_of_leads(file: &MappedFile) -> Option<String> {
+    if file.main != FileKind::Lead || file.names.kind.is_some() {
+        return None;
+    }
+    let is_amount = |column: usize| {
+        let cells = file.sheet.grid.rows().map(|row| row.cell(column));
+        let mut amounts = cells.filter(|cell| !is_absent(cell.text)).map(Amount::of);
+        let is_money =
+            |amount: &Amount| amount.currency.is_some() || matches!(amount.proof, MarkProof::Proven(_));
+        let mut has_money = false;
+        amounts.all(|amount| {
+            amount.is_ok_and(|amount| {
+                has_money |= is_money(&amount);
+                true
+            })
+        }) && has_money
+    };
+    let mut columns = file.columns.iter().enumerate();
+    let (at, _) =
+        columns.find(|(at, column)| matches!(column.target, ColumnTarget::Custom(..)) && is_amount(*at))?;
+    let name = &file.sheet.name;
+    Some(format!(
+        "{name} is read as persons, and column {:?} has amounts; if its rows are deals:\n    kinds.{} = \"opportunity\"",
+        file.heading(at),
+        quoted(name)
+    ))
 }
 
 /// What the operator has to judge, each with the line of the map to write.
 pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let mut doubts = records.doubts.clone();
     for file in files {
+        doubts.extend(amounts_of_leads(file));
         let alike = file.sheet.headings.iter().zip(&file.columns);
         for (heading, column) in alike {
             let Some((part, field)) = column.alike else {
@@ -255,7 +286,7 @@ pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
             let name = &file.sheet.name;
             let line = map_line(file, heading, &format!("{}.{field}", part.name()));
             doubts.push(format!(
-                "{name}: column {heading:?} may be {}.{field} too, which another column fills; to use it instead:\n    {line}",
+                "{name}: column {heading:?} may be {}.{field} too, which another column fills; to use it instead:{line}",
                 part.name()
             ));
         }

@@ -41,30 +41,20 @@ impl RecordBuilder<'_> {
             self.totals.since += value.unwrap_or_default();
             return false;
         }
-        let line = row.line();
-        let is_row = self
-            .map
-            .rows
-            .get(&file.sheet.name)
-            .is_some_and(|lines| lines.contains(&line));
-        let is_last = file
-            .sheet
-            .grid
-            .rows()
-            .next_back()
-            .is_some_and(|last| last.line() == line);
+        let name = &file.sheet.name;
+        let (line, last) = (row.line(), file.sheet.grid.rows().next_back());
+        if self.map.rows.get(name).is_some_and(|lines| lines.contains(&line)) {
+            return false;
+        }
         let is_sum = value.is_none_or(|value| value == self.totals.all || value == self.totals.since);
-        let place = format!("{}:{line}: {first:?}", file.sheet.name);
-        if is_row || !is_last && !is_sum {
-            if !is_row {
-                self.doubts.push(format!(
-                    "{place} looks like a line of totals and is a row, because it is no sum"
-                ));
-            }
+        let place = format!("{name}:{line}: {first:?}");
+        if !is_sum && last.is_some_and(|last| last.line() != line) {
+            let doubt = format!("{place} looks like a line of totals and is a row, because it is no sum");
+            self.doubts.push(doubt);
             return false;
         }
         self.totals.since = 0;
-        let name = quoted(&file.sheet.name);
+        let name = quoted(name);
         let doubt = format!(
             "{place} is a line of totals and is left out; if it is a row:\n    rows.{name} = [{line}]"
         );

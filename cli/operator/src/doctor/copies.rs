@@ -51,11 +51,7 @@ impl Doctor<'_> {
                 item,
             };
             let compared = compare(operator, record, source_key.as_ref(), source);
-            // A record that cannot be decoded is reported by the comparison.
-            let stranger = source.and_then(|source| rule.stranger(item, source).ok().flatten());
-            if let Some(reason) = stranger {
-                self.report((*key).clone(), reason, false);
-            }
+            self.report_stranger(record, source);
             if !matches!(compared, Ok(Check::Fine)) {
                 differing.push((*key, markers(operator, rule, item, source)));
             }
@@ -77,6 +73,16 @@ impl Doctor<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Doctor<'_> {
+    /// Reports a record that may mean another source. One that cannot be decoded is reported by the comparison.
+    fn report_stranger(&mut self, record: CopyingRecord<'_>, source: Option<&Item>) {
+        let stranger = source.and_then(|source| record.rule.stranger(record.item, source).ok()?);
+        if let Some(reason) = stranger {
+            self.report(record.key, reason, false);
+        }
     }
 }
 

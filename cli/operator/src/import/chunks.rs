@@ -211,7 +211,7 @@ pub struct OutcomeSink<'i> {
     pub calls_without_event: &'i mut Vec<CallId>,
     pub checked_lines: &'i mut Option<Vec<u64>>,
     /// Lines that were refused because another record has their id, by kind and id.
-    pub others: BTreeMap<(Kind, u64), u64>,
+    pub others: &'i mut BTreeMap<(Kind, u64), u64>,
 }
 
 impl OutcomeSink<'_> {
@@ -225,9 +225,9 @@ impl OutcomeSink<'_> {
             K::written(self.operator).await?;
         }
         progress::worked(self.bar, lines.len() as u64);
-        losses
-            .into_iter()
-            .for_each(|(line, loss)| self.tally.warn(line, &[loss]));
+        for (line, loss) in losses {
+            self.tally.warn(line, &[loss]);
+        }
         for (number, line, outcome) in lines {
             match (&mut *self.checked_lines, outcome) {
                 (Some(good), Outcome::Written | Outcome::Unchanged) => good.push(number),

@@ -44,7 +44,7 @@ fn compare(path: &str, before: &Fields, after: &Fields, names: &mut Vec<String>)
         match (value, after.get(field)) {
             (_, None | Some(Value::Null)) => names.push(name),
             (Value::Object(value), Some(Value::Object(other))) => {
-                compare(&format!("{name}."), value, other, names)
+                compare(&format!("{name}."), value, other, names);
             }
             (Value::Array(values), Some(Value::Array(others))) => {
                 let label = |value: &Value| {

@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Leads, LossReasons,
-    Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
+    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Kind, Leads,
+    LossReasons, Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
 };
 use crate::{Operator, OperatorError};
 use futures_util::StreamExt as _;
@@ -111,6 +111,7 @@ pub async fn import_until(
         calls_without_event: Vec::new(),
         checked_lines: None,
         chunks,
+        others: BTreeMap::new(),
     };
     import.import_all().await?;
     let left = progress::lines(bar).map_or(total, |(done, total)| total.saturating_sub(done));
@@ -138,6 +139,8 @@ struct Import<'a> {
     /// The good lines of a pass that checks and does not write; `None` in other passes.
     checked_lines: Option<Vec<u64>>,
     chunks: ChunkPlan,
+    /// Lines of the present kind that were refused because another record has their id, by kind and id.
+    others: BTreeMap<(Kind, u64), u64>,
 }
 
 impl Import<'_> {
@@ -177,6 +180,7 @@ impl Import<'_> {
     /// Writes the records of a kind, each from its last good line (C-81). First the last lines are written. Then the
     /// superseded lines are checked, and of each record whose last line was refused the last good one is written.
     async fn import_kind<K: ImportKind>(&mut self) -> Result<(), ImportError> {
+        self.known.others.append(&mut self.others);
         let superseded = self.plan.take_superseded(K::KIND).unwrap_or_default();
         self.tally.watch(superseded.last.keys().copied());
         self.import_lines::<K>(&|plan, line| plan.kind(line) == Some(K::KIND))
@@ -242,7 +246,7 @@ impl Import<'_> {
             tally: &mut self.tally,
             calls_without_event: &mut self.calls_without_event,
             checked_lines: &mut self.checked_lines,
-            others: BTreeMap::new(),
+            others: &mut self.others,
         };
         let max_lines = self.chunks.max_lines::<K>();
         let concurrency = self.chunks.concurrency::<K>();
@@ -257,9 +261,6 @@ impl Import<'_> {
             }
             while in_progress.len() >= concurrency || is_last {
                 let Some(finished) = in_progress.next().await else {
-                    let others = std::mem::take(&mut sink.others);
-                    drop(in_progress);
-                    self.known.others.extend(others);
                     return Ok(());
                 };
                 sink.record::<K>(finished?).await?;

@@ -152,11 +152,10 @@ fn text_of(value: &DataRef<'_>, is_formula: bool, is_1904: bool) -> Option<(Stri
         DataRef::Empty => None,
         DataRef::Int(number) => Some((number.to_string(), CellType::Number)),
         DataRef::Float(number) => Some((number.to_string(), CellType::Number)),
-        DataRef::String(value) => text(value),
         DataRef::SharedString(value) => text(value),
         DataRef::Bool(value) => text(if *value { "true" } else { "false" }),
         DataRef::DateTime(date) => text(&date_text(date.as_f64(), date.is_duration(), is_1904)),
-        DataRef::DateTimeIso(value) | DataRef::DurationIso(value) => text(value),
+        DataRef::String(value) | DataRef::DateTimeIso(value) | DataRef::DurationIso(value) => text(value),
         DataRef::Error(error) => Some((error.to_string(), CellType::Error)),
     }
 }

@@ -37,9 +37,9 @@ pub fn decoded(bytes: Vec<u8>, wanted: Option<&'static Encoding>) -> Result<(Str
 
 /// Whether the text looks like UTF-16 without a mark: most high bytes, every second one from `from` on, are zero.
 fn is_wide(bytes: &[u8], from: usize) -> bool {
-    let high: Vec<_> = bytes.iter().skip(from).step_by(2).take(200).collect();
-    let zeros = high.iter().filter(|byte| ***byte == 0).count();
-    zeros * 2 > high.len()
+    let high = bytes.iter().skip(from).step_by(2).take(200);
+    let (zeros, others): (Vec<&u8>, Vec<&u8>) = high.partition(|byte| **byte == 0);
+    zeros.len() > others.len()
 }
 
 /// UTF-8 with some wrong bytes, or the encoding of one byte a character that gives every word letters only.

@@ -41,9 +41,10 @@ pub struct Row<'a> {
 }
 
 impl Grid {
-    /// A grid without rows.
-    pub fn new(width: usize) -> Self {
+    /// A grid without rows, for texts of about `bytes`.
+    pub fn new(width: usize, bytes: usize) -> Self {
         Self {
+            text: String::with_capacity(bytes),
             width,
             ..Self::default()
         }

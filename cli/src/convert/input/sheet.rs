@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::grid::{Cell, CellType, Grid};
+use super::grid::{Cell, CellType, Grid, Row};
 use crate::convert::names;
 
 /// Rows among which the heading is.
@@ -48,6 +48,8 @@ pub struct SheetBuilder {
     marked: u64,
     /// The number of rows and of faults before the last blank line.
     blank: Option<(usize, usize)>,
+    /// Bytes of the file's text, if they are known.
+    pub bytes: usize,
 }
 
 impl SheetBuilder {
@@ -68,6 +70,7 @@ impl SheetBuilder {
             last_line: 0,
             marked: 0,
             blank: None,
+            bytes: 0,
         }
     }
 
@@ -128,7 +131,7 @@ impl SheetBuilder {
             names.pop();
         }
         self.sheet.headings = distinct(names.iter().map(|(name, _)| unmarked(name.trim()).0));
-        self.sheet.grid = Grid::new(self.sheet.headings.len());
+        self.sheet.grid = Grid::new(self.sheet.headings.len(), self.bytes);
         self.blank = None;
         let mut last = 0;
         for (line, cells) in rows {
@@ -229,7 +232,7 @@ impl SheetBuilder {
                 .iter()
                 .skip(faults)
                 .all(|(_, reason)| reason.starts_with(ONE_VALUE));
-        let lines = below.map(|row| row.line());
+        let lines = below.map(Row::line);
         let lines: Vec<_> = lines
             .chain(sheet.faults.iter().skip(faults).map(|(line, _)| *line))
             .collect();

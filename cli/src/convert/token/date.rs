@@ -38,6 +38,17 @@ enum DayParts {
     Ordered([u32; 3]),
 }
 
+/// What a date proves of the order of day and month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderProof {
+    /// Its order does not matter.
+    None,
+    /// Only this order gives it a meaning.
+    Proven(DateOrder),
+    /// Both orders give it a meaning.
+    Open,
+}
+
 /// A date as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenDate {
@@ -73,13 +84,13 @@ impl WrittenDate {
         })
     }
 
-    /// The order that the date proves, if its order matters: `Some(None)` if it is open.
-    pub fn proof(&self) -> Option<Option<DateOrder>> {
+    /// What the date proves of the order.
+    pub fn proof(&self) -> OrderProof {
         match self.day {
-            DayParts::Known(_) => None,
-            DayParts::Ordered([first, ..]) if first > 12 => Some(Some(DateOrder::Dmy)),
-            DayParts::Ordered([_, second, _]) if second > 12 => Some(Some(DateOrder::Mdy)),
-            DayParts::Ordered([first, second, _]) => (first != second).then_some(None),
+            DayParts::Ordered([first, ..]) if first > 12 => OrderProof::Proven(DateOrder::Dmy),
+            DayParts::Ordered([_, second, _]) if second > 12 => OrderProof::Proven(DateOrder::Mdy),
+            DayParts::Ordered([first, second, _]) if first != second => OrderProof::Open,
+            DayParts::Ordered(_) | DayParts::Known(_) => OrderProof::None,
         }
     }
 
@@ -139,10 +150,9 @@ impl Words {
                 self.take_time(rest)
             };
         }
-        match word {
-            "a.m" => return Some(self.half = Some(0)),
-            "p.m" => return Some(self.half = Some(12)),
-            _ => {}
+        if let "a.m" | "p.m" = word {
+            self.half = Some(if word == "a.m" { 0 } else { 12 });
+            return Some(());
         }
         if let Some(offset) = offset(word).filter(|_| !self.numbers.is_empty() || self.month.is_some()) {
             return self.offset.replace(offset).is_none().then_some(());
@@ -169,7 +179,7 @@ impl Words {
             match part.parse() {
                 _ if part.is_empty() => return None,
                 Ok(number) if part.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    self.numbers.push((number, part.len()))
+                    self.numbers.push((number, part.len()));
                 }
                 _ => match names::month(part) {
                     // `mar` is a weekday too.
@@ -355,11 +365,11 @@ mod tests {
     #[test]
     fn dates_prove_their_order() {
         let proof = |cell: &str| WrittenDate::of(cell).unwrap().proof();
-        assert_eq!(proof("13/04/2026"), Some(Some(DateOrder::Dmy)));
-        assert_eq!(proof("04/13/2026 10:00"), Some(Some(DateOrder::Mdy)));
-        assert_eq!(proof("03/04/2026"), Some(None));
+        assert_eq!(proof("13/04/2026"), OrderProof::Proven(DateOrder::Dmy));
+        assert_eq!(proof("04/13/2026 10:00"), OrderProof::Proven(DateOrder::Mdy));
+        assert_eq!(proof("03/04/2026"), OrderProof::Open);
         for cell in ["04/04/2026", "2026-04-13", "3.4.2026", "13 de abr. de 2026"] {
-            assert_eq!(proof(cell), None, "{cell}");
+            assert_eq!(proof(cell), OrderProof::None, "{cell}");
         }
     }
 }

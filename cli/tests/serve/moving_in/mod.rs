@@ -59,6 +59,12 @@ fn boards(running: &Running, instance: &str, key: &str) -> Sums {
     sums
 }
 
+/// The secret that a command prints last.
+fn issued(home: &Path, running: &Running, line: &str) -> String {
+    let printed = text(&shell(home, running, line).stdout);
+    printed.split_whitespace().last().unwrap().to_owned()
+}
+
 /// Runs the three commands, and compares the board.
 fn walk(running: &Running, instance: &str, export: &Export) {
     let folder = tempfile::tempdir().unwrap();
@@ -79,26 +85,22 @@ fn walk(running: &Running, instance: &str, export: &Export) {
     let imported = shell(home, running, &line);
     let shown = fs::read_to_string(home.join("shown.txt")).unwrap();
     assert!(imported.status.success(), "{}\n{shown}", text(&imported.stderr));
-    let key = shell(
+    let key = &issued(
         home,
         running,
         &format!("funil key issue --instance {instance} --user 1 --label board"),
     );
-    let key = text(&key.stdout);
-    let key = key.split_whitespace().last().unwrap();
     assert_eq!(boards(running, instance, key), export.board, "{shown}");
     report(&shown, export);
     assert!(
         shown.contains(&format!("columns of {}\n", export.product)),
         "{shown}"
     );
-    let token = shell(
+    let token = issued(
         home,
         running,
         &format!("funil token issue --instance {instance} --user 1"),
     );
-    let token = text(&token.stdout);
-    let token = token.split_whitespace().last().unwrap();
     let made = make_lead(
         running,
         instance,
