@@ -12,7 +12,11 @@ import sys
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-URL, INSTANCE, KEY = (os.environ[name] for name in ("FUNIL_URL", "INSTANCE", "FUNIL_KEY"))
+NAMES = ("FUNIL_URL", "INSTANCE", "FUNIL_KEY")
+if len(sys.argv) != 2 or not sys.argv[1].isdecimal() or not all(map(os.environ.get, NAMES)):
+    sys.exit(f"usage: {' '.join(name + '=…' for name in NAMES)} python3 examples/board.py FUNNEL\n"
+             "FUNNEL is the id of a funnel; GET /crm lists them. The demo has 3 and 5.")
+URL, INSTANCE, KEY = (os.environ[name] for name in NAMES)
 LIMIT = 50
 
 

@@ -6,6 +6,10 @@
 
 const { FUNIL_URL, INSTANCE, FUNIL_KEY, FUNIL_TOKEN } = process.env;
 const LIMIT = 200;
+if (!FUNIL_URL || !INSTANCE || !FUNIL_KEY || !FUNIL_TOKEN) {
+  console.error("usage: FUNIL_URL=… INSTANCE=… FUNIL_KEY=fk_… FUNIL_TOKEN=fa_… node examples/leads.mjs");
+  process.exit(2);
+}
 
 /** A page of leads. Waits as long as a rate limit asks. */
 async function page(number) {

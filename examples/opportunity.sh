@@ -6,6 +6,11 @@
 # Needs curl and jq.
 set -euo pipefail
 
+if [[ $# -ne 2 || -z ${FUNIL_URL:-} || -z ${INSTANCE:-} || -z ${FUNIL_KEY:-} || -z ${FUNIL_TOKEN:-} ]]; then
+  echo "usage: FUNIL_URL=… INSTANCE=… FUNIL_KEY=fk_… FUNIL_TOKEN=fa_… $0 LEAD ORDER" >&2
+  echo 'LEAD is the id of a lead, ORDER a text that names the order: the same one creates nothing twice.' >&2
+  exit 2
+fi
 lead=$1 order=$2
 headers=(-H "apitoken: $FUNIL_KEY" -H "Authorization: Bearer $FUNIL_TOKEN")
 

@@ -37,7 +37,7 @@ pub struct ConvertArgs {
     #[arg(long, value_enum, value_name = "PRODUCT", default_value = "auto")]
     from: Product,
     /// Instance that gets the records; its time zone, users and funnels apply, and new records get ids reserved in it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: Option<InstanceName>,
     /// Time zone of local dates, if the instance has none yet
     #[arg(long, value_name = "ZONE", value_parser = zone)]

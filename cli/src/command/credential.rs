@@ -99,9 +99,9 @@ pub enum TokenCommand {
 
 #[derive(Debug, Args)]
 pub struct InstanceArg {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
-    instance: InstanceName,
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
+    pub instance: InstanceName,
 }
 
 #[derive(Debug, Args)]
@@ -276,7 +276,7 @@ fn limit(text: &str) -> Result<Limit, String> {
     Ok(Limit(Some(limit)))
 }
 
-fn user(text: &str) -> Result<UserId, &'static str> {
+pub(super) fn user(text: &str) -> Result<UserId, &'static str> {
     UserId::parse(text).ok_or("a user's id is a positive whole number")
 }
 

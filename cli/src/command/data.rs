@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use database::Database;
 use indicatif::ProgressBar;
+use operator::kinds::nearest;
 use operator::{Operator, UnreadableRecords, progress};
 use serde_json::json;
 use shared::instance::InstanceName;
@@ -42,8 +43,8 @@ const SECRETS_NOTICE: &str = "the export contains voip_webhook_secret, initial_p
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: InstanceName,
     /// Also replace records that were changed through the API since they were imported
     #[arg(long)]
@@ -57,8 +58,8 @@ pub struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: InstanceName,
     /// Output file, readable by you alone, or - for standard output [default: -]
     #[arg(long, value_name = "FILE")]
@@ -132,7 +133,12 @@ pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
         file.to_string_lossy()
     };
     let next = match cause.kind() {
-        io::ErrorKind::NotFound => "check its name",
+        io::ErrorKind::NotFound => match similar(file) {
+            Some(similar) => {
+                return Failure::Refused(format!("{name} does not exist; did you mean {similar}?"));
+            }
+            None => "check its name",
+        },
         io::ErrorKind::IsADirectory => "name a file in it",
         io::ErrorKind::PermissionDenied => "make it readable for you",
         io::ErrorKind::StorageFull => {
@@ -141,6 +147,18 @@ pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
         _ => "check the file and its disk",
     };
     Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
+}
+
+/// The file of the same directory with the nearest name, if one is near.
+fn similar(file: &Path) -> Option<String> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names: Vec<_> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let known: Vec<_> = names.iter().map(String::as_str).collect();
+    let near = nearest(file.file_name()?.to_str()?, &known)?;
+    Some(file.with_file_name(near).display().to_string())
 }
 
 /// Writes refused lines, warnings and custom fields to standard error.

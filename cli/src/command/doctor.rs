@@ -29,8 +29,8 @@ Exit codes: 0 nothing differs, or everything was repaired; 1 differences remain;
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: InstanceName,
     /// Repair the differences
     #[arg(long)]

@@ -172,8 +172,13 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
         entry.create_date,
         state(&entry)
     )];
-    let count = |(kind, count): &(&str, u64)| format!("{count} {kind}");
-    lines.push(records.iter().map(count).collect::<Vec<_>>().join(", "));
+    let held = records.iter().filter(|(_, count)| *count > 0);
+    let held: Vec<_> = held.map(|(kind, count)| format!("{count} {kind}")).collect();
+    lines.push(if held.is_empty() {
+        "no records".to_owned()
+    } else {
+        held.join(", ")
+    });
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     lines.extend(
         settings

@@ -1,21 +1,27 @@
 //! The command line: grammar, output and exit of every command (C-80).
 
+mod adding;
 mod advice;
 mod answer;
+mod ask;
 mod backup;
 mod completions;
 mod convert;
 mod credential;
 mod data;
 mod doctor;
+mod help;
 mod human;
 mod instance;
 mod interrupt;
 mod lifecycle;
+mod link;
 mod log;
+mod provision;
 mod queue;
 mod remove;
 mod serve;
+mod setup;
 mod text;
 mod user;
 
@@ -25,6 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use database::Database;
 use indicatif::ProgressBar;
@@ -39,7 +46,7 @@ pub use answer::{Answer, Failure};
 const AFTER_HELP: &str = "\
 Examples:
   funil serve
-  funil instance create acme
+  funil setup acme
   funil import --instance acme data.ndjson
   funil key issue --instance acme --user 7 --label erp
   funil --data .funil instance list
@@ -100,12 +107,21 @@ enum Command {
     /// Remove a record on which no other depends
     #[command(after_help = remove::AFTER_HELP)]
     Remove(remove::RemoveArgs),
-    /// List users
+    /// Set up a new instance: user, funnel, calendar, form and their links
+    #[command(after_help = setup::AFTER_HELP)]
+    Setup(setup::Setup),
+    /// List and add users, and issue their sign-in links
     #[command(subcommand, after_help = user::AFTER_HELP)]
     User(user::UserCommand),
     /// List background work that waits or was set aside, or do it now
     #[command(after_help = queue::AFTER_HELP)]
     Queue(queue::Queue),
+    /// Add funnels
+    #[command(subcommand, after_help = adding::FUNNEL_AFTER_HELP)]
+    Funnel(adding::FunnelCommand),
+    /// Add calendars
+    #[command(subcommand, after_help = adding::CALENDAR_AFTER_HELP)]
+    Calendar(adding::CalendarCommand),
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = queue::DELIVERIES_AFTER_HELP)]
     Automation(queue::AutomationCommand),
@@ -282,9 +298,12 @@ impl Funil {
             Command::Convert(convert) => convert::run(convert, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Remove(remove) => remove::run(remove, global).await,
+            Command::Setup(setup) => setup::run(setup, global).await,
             Command::User(command) => user::run(command, global).await,
             Command::Queue(queue) => queue::run(queue, global).await,
             Command::Automation(command) => queue::run(command.into(), global).await,
+            Command::Funnel(command) => adding::funnel(command, global).await,
+            Command::Calendar(command) => adding::calendar(command, global).await,
             Command::Backup(backup) => backup::run(&backup, global),
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Completions(completions) => completions::run(&completions),
@@ -294,7 +313,15 @@ impl Funil {
 
 /// Help and version are answers. Other errors are wrong usage, which `--json` prints as a document.
 fn report_usage_error(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
-    let _ = error.print();
+    if matches!(error.kind(), ErrorKind::DisplayHelp) {
+        let _ = write!(std::io::stdout(), "{}", help::wrapped(&error.to_string()));
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = write!(std::io::stderr(), "{}", help::wrapped(&error.to_string()));
+    } else {
+        let _ = error.print();
+    }
     if error.exit_code() == 0 {
         return ExitCode::SUCCESS;
     }

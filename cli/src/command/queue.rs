@@ -36,8 +36,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct Queue {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: InstanceName,
     /// Only work of this kind
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Work::KINDS))]
@@ -56,8 +56,8 @@ pub enum AutomationCommand {
 
 #[derive(Debug, Args)]
 pub struct Deliveries {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: InstanceName,
     /// A new attempt for all of them, within a minute; their 24 hours begin again
     #[arg(long)]

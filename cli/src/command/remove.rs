@@ -24,8 +24,8 @@ Exit codes: 0 it is removed, 1 other records depend on it or it does not exist, 
 
 #[derive(Debug, Args)]
 pub struct RemoveArgs {
-    /// Instance name
-    #[arg(long, value_name = "NAME")]
+    /// Instance name [default: `FUNIL_INSTANCE`]
+    #[arg(long, value_name = "NAME", env = "FUNIL_INSTANCE", hide_env = true)]
     instance: InstanceName,
     /// Kind of the record
     #[arg(long, value_parser = kinds())]

@@ -39,7 +39,7 @@ const CALL: &str = r#"{"event":"call","data":{"user":8,"leadPhone":"+55 11 97326
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Port of the service; 0 for any free one
-    #[arg(long, default_value_t = 3000)]
+    #[arg(long, default_value_t = 3000, value_parser = port)]
     port: u16,
     /// Address of the service
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
@@ -104,6 +104,11 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
     Ok(Answer::default())
 }
 
+fn port(text: &str) -> Result<u16, &'static str> {
+    text.parse()
+        .map_err(|_| "a port is a whole number from 0 to 65535, such as 3000")
+}
+
 /// Reports errors of the table like every other command.
 fn failure(error: ServeError) -> Failure {
     match error {
@@ -115,7 +120,10 @@ fn failure(error: ServeError) -> Failure {
 
 fn document(ready: &Ready, hosts: &[String]) -> Value {
     let demo = match &ready.demo {
-        Demo::Created { key, token } => json!({ "instance": "demo", "key": key, "token": token }),
+        Demo::Created { key, token } => {
+            let panel = format!("{}/panel#i=demo&k={key}&t={token}", ready.url());
+            json!({ "instance": "demo", "key": key, "token": token, "panel": panel })
+        }
         Demo::None | Demo::Known => Value::Null,
     };
     let mut document = json!({ "url": ready.url(), "demo": demo });
@@ -130,7 +138,12 @@ fn text(ready: &Ready, hosts: &[String]) -> String {
     let url = ready.url();
     let place = &ready.place;
     match &ready.demo {
-        Demo::None => {}
+        Demo::None => {
+            let _ = write!(
+                text,
+                "Set up an instance, while this runs or not, with:\n\n  funil {place} setup NAME\n\n"
+            );
+        }
         Demo::Known => {
             let _ = write!(
                 text,
@@ -149,11 +162,16 @@ fn text(ready: &Ready, hosts: &[String]) -> String {
                  curl -sw '\\n' -g '{url}/leads/1001?i=demo&query={{lead{{fullname,email,owner{{name}}}}}}' \
                  -H 'apitoken: {key}' -H 'Authorization: Bearer {token}'\n\n\
                  curl -sw '\\n' '{url}/voip/webhook?i=demo' -H 'Content-Type: application/json' -d '{CALL}'\n\n\
-                 Book a meeting in a browser: {url}/book/demo/demo\n\n"
+                 Book a meeting in a browser: {url}/book/demo/demo\n\n\
+                 Open the panel in a browser: {url}/panel#i=demo&k={key}&t={token}\n\n"
             );
         }
     }
-    let _ = writeln!(text, "Boards and reports are shown on {url}/panel");
+    let _ = writeln!(text, "Boards, leads and reports are on {url}/panel");
+    let _ = writeln!(
+        text,
+        "Sign somebody in there with: funil {place} user link --instance NAME --user ID"
+    );
     let _ = writeln!(text, "The interface is described on {url}/docs");
     let _ = writeln!(text, "Time zones are those of tzdata {}", zone_version());
     if !hosts.is_empty() {

@@ -1,4 +1,4 @@
-//! `funil user`: the users of an instance (C-104).
+//! `funil user`: the users of an instance (C-104, C-107, C-111).
 
 use clap::Subcommand;
 use operator::{Operator, kinds};
@@ -6,11 +6,14 @@ use serde_json::{Value, json};
 use shared::instance::InstanceName;
 use shared::people::User;
 
-use super::{Answer, Failure, Global, text};
+use super::credential::InstanceArg;
+use super::{Answer, Failure, Global, adding, link, text};
 
 pub const AFTER_HELP: &str = "\
 Examples:
-  funil user list --instance acme";
+  funil user list --instance acme
+  funil user add --instance acme
+  funil user link --instance acme --user 2";
 
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
@@ -19,14 +22,26 @@ pub enum UserCommand {
         after_help = "Examples:\n  funil user list --instance acme\n  funil user list --instance acme --json"
     )]
     List {
-        /// Instance name
-        #[arg(long, value_name = "NAME")]
-        instance: InstanceName,
+        #[command(flatten)]
+        place: InstanceArg,
     },
+    /// Add a user
+    #[command(after_help = adding::USER_AFTER_HELP)]
+    Add(adding::UserAdd),
+    /// Issue a link that signs a user in to the panel
+    #[command(after_help = link::AFTER_HELP)]
+    Link(link::LinkArgs),
 }
 
 pub async fn run(command: UserCommand, global: &Global) -> Result<Answer, Failure> {
-    let UserCommand::List { instance } = command;
+    match command {
+        UserCommand::List { place } => list(place.instance, global).await,
+        UserCommand::Add(add) => adding::user(add, global).await,
+        UserCommand::Link(link) => link::run(link, global).await,
+    }
+}
+
+async fn list(instance: InstanceName, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, instance);
     operator.directory_head().await?;
     let mut users = Vec::new();
@@ -43,7 +58,7 @@ pub async fn run(command: UserCommand, global: &Global) -> Result<Answer, Failur
     Ok(if users.is_empty() {
         let instance = operator.instance();
         answer.noting(format!(
-            "there is no user; import some: funil import --instance {instance} FILE"
+            "there is no user; add one with: funil user add --instance {instance}"
         ))
     } else {
         answer

@@ -6,14 +6,18 @@
 //!
 //! Views are drawn by Preact with its hooks and htm: published releases without their references to source maps.
 
+use std::io::Write as _;
 use std::sync::LazyLock;
 
 use axum::Router;
-use axum::middleware::from_fn;
-use axum::response::Redirect;
+use axum::body::Body;
+use axum::response::{Redirect, Response};
 use axum::routing::get;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::{HeaderMap, HeaderValue, header};
 use shared::http::page::{SelfContainedPage, policy};
-use shared::http::{documents, gzipped};
+use shared::http::{accepts_gzip, documents};
 
 const HEAD: &str = include_str!("head.html");
 const STYLE: &str = include_str!("style.css");
@@ -75,14 +79,33 @@ static PAGE: LazyLock<SelfContainedPage> = LazyLock::new(|| {
     ))
 });
 
+/// The page, compressed once at the best level.
+static PACKED: LazyLock<Option<Vec<u8>>> = LazyLock::new(|| {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(text().as_bytes()).ok()?;
+    packed.finish().ok()
+});
+
 /// The page's route, and addresses that lead to pages: `/` to the panel, and those with a slash at the end.
 pub fn routes() -> Router {
-    let page = get(async || PAGE.response()).layer(from_fn(gzipped));
-    let mut routes = Router::new().route("/panel", page);
+    let mut routes = Router::new().route("/panel", get(page));
     for (from, to) in [("/", "/panel"), ("/panel/", "/panel"), ("/docs/", "/docs")] {
         routes = routes.route(from, get(async move || Redirect::temporary(to)));
     }
     documents(routes)
+}
+
+async fn page(request: HeaderMap) -> Response {
+    let mut answer = PAGE.response();
+    let accepted = HeaderValue::from_static("accept-encoding");
+    answer.headers_mut().insert(header::VARY, accepted);
+    if let Some(packed) = PACKED.as_deref().filter(|_| accepts_gzip(&request)) {
+        let gzip = HeaderValue::from_static("gzip");
+        answer.headers_mut().insert(header::CONTENT_ENCODING, gzip);
+        answer.headers_mut().remove(header::CONTENT_LENGTH);
+        *answer.body_mut() = Body::from(packed);
+    }
+    answer
 }
 
 /// The page's text.

@@ -76,6 +76,7 @@ fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
             "store_path" => bare.insert(field.clone(), json!("new/1")),
             "name" if line["kind"] == "hook" => bare.insert(field.clone(), json!("new")),
             "keyName" | "publicId" => bare.insert(field.clone(), json!("new")),
+            "measure" => bare.insert(field.clone(), json!("count")),
             "number" => bare.insert(field.clone(), json!("5541988887777")),
             _ => bare.insert(
                 field.clone(),

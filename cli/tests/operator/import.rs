@@ -119,7 +119,8 @@ fn invalid_lines_do_not_stop_the_import() {
             "line 1: owner: user 99 does not exist",
             "line 2: points: must be a number",
             "line 4: not JSON: expected ident at column 2",
-            "line 5: unknown kind \"message\"",
+            "line 5: unknown kind \"message\"; the kinds are setting, department, group, user, profile, tag, lossReason, company, lead, \
+             funnel, opportunity, calendar, meeting, ticket, file, hook, call, event, report, automation",
             "line 7: company: company 6 does not exist",
             "line 9: group: group 4 does not exist",
             "line 10: department: department 3 does not exist",

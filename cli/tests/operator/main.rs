@@ -26,6 +26,7 @@ mod limits;
 mod made_here;
 mod meetings;
 mod opportunities;
+mod provision;
 mod queue;
 mod races;
 mod removal;

@@ -16,6 +16,9 @@ use shared::release::release;
 /// The text of `openapi.yaml`.
 pub const TEXT: &str = include_str!("../../../openapi.yaml");
 
+/// The page before its operations are added.
+const PAGE: &str = include_str!("page.html");
+
 /// The default server in the document; the served document has its own origin instead.
 const DEFAULT_ADDRESS: &str = r#"default: "http://127.0.0.1:3000""#;
 const SAME_ORIGIN: &str = r#"default: "/""#;
@@ -46,7 +49,7 @@ pub fn routes() -> Router {
     );
     let routes = Router::new()
         .route(document, get(text).layer(from_fn(gzipped)))
-        .route(page, file("text/html; charset=utf-8", include_str!("page.html")))
+        .route(page, file("text/html; charset=utf-8", &with_operations(PAGE)))
         .route(
             start,
             file("text/javascript; charset=utf-8", include_str!("start.js")),
@@ -69,8 +72,28 @@ fn headers_of(media_type: &'static str) -> [(&'static str, &'static str); 5] {
 }
 
 /// A file of the page.
-fn file(media_type: &'static str, text: &'static str) -> MethodRouter {
-    get((headers_of(media_type), text))
+fn file(media_type: &'static str, text: &str) -> MethodRouter {
+    get((headers_of(media_type), text.to_owned()))
+}
+
+/// The page with a list of the operations, which is on screen until Swagger UI has drawn them.
+fn with_operations(page: &str) -> String {
+    let (mut list, mut path, mut method) = (String::new(), "", "");
+    for line in TEXT.lines() {
+        if let Some(name) = line.strip_prefix("  ").and_then(|line| line.strip_suffix(':')) {
+            match name.strip_prefix("  ") {
+                None if name.starts_with('/') => path = name,
+                Some(name) if !name.starts_with(' ') => method = name,
+                _ => {}
+            }
+        } else if let Some(summary) = line.strip_prefix("      summary: ") {
+            let method = method.to_uppercase();
+            list.push_str(&format!(
+                "<li><b>{method}</b> {path} <small>{summary}</small></li>\n"
+            ));
+        }
+    }
+    page.replace("<!-- operations -->", &list)
 }
 
 /// A file of Swagger UI, which the program holds compressed, and which a browser loads once a day.

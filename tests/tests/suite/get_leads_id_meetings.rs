@@ -94,8 +94,10 @@ async fn bookings_and_many_meetings_are_shown() {
     }
     assert_eq!(ids.len(), 300);
     assert!(ids.is_sorted());
-    let budget = operator.set_setting("read_budget", &json!(200));
-    budget.await.expect("a setting");
+    operator
+        .set_setting("read_budget", &json!(200))
+        .await
+        .expect("a setting");
     let details = "id: the meetings of this lead are more than read_budget allows";
     let invalid = json!({ "error": "Invalid request", "details": details });
     meetings(&world, 7, "1001?").await.is(400, &invalid);

@@ -56,8 +56,10 @@ async fn ends_of_credentials_are_shown() {
     let both = both.header("authorization", &format!("Bearer {}", wallet.token));
     let week = json!({ "key": "2026-11-28T12:00:00.000Z", "token": "2027-02-19T12:00:00.000Z" });
     assert_eq!(expires(both).await, week);
-    let set = operator.set_setting("credential_placement", &json!("anywhere"));
-    set.await.expect("a setting");
+    operator
+        .set_setting("credential_placement", &json!("anywhere"))
+        .await
+        .expect("a setting");
     let alone = world.get("/me?i=acme").header("apitoken", &key);
     let only = json!({ "key": "2026-11-28T12:00:00.000Z", "token": null });
     assert_eq!(expires(alone).await, only);

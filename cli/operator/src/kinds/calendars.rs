@@ -40,6 +40,11 @@ impl RecordKind for Calendars {
         faults::names_of::<Calendar>()
     }
 
+    fn warnings(calendar: &Calendar) -> Vec<String> {
+        let warning = "isPublished: is false, so nobody can book the calendar".to_owned();
+        (!calendar.is_published).then_some(warning).into_iter().collect()
+    }
+
     fn identity(calendar: &Calendar) -> u64 {
         calendar.id.get()
     }

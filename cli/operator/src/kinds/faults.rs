@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Value, json};
 
-use super::RecordKind;
+use super::{Kind, RecordKind};
 use crate::line::Fields;
 
 /// Maximum named faults of a line.
@@ -15,11 +15,85 @@ const MAX_FAULTS: usize = 20;
 /// Maximum edits between a field and a misspelt name.
 const MAX_EDITS: usize = 2;
 
-/// The faults of a line that can be found, at most [`MAX_FAULTS`], beginning with `first`. A parser stops at the first
+/// Maximum elements of a list that are judged one by one.
+const MAX_JUDGED: usize = 50;
+/// The days of a calendar's hours.
+const WEEK: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/// Examples of fields with a structure, or with the id of another record, by kind and name.
+const FORMS: [(Kind, &str, &str); 12] = [
+    (Kind::Users, "group", "the id of a group: 1"),
+    (Kind::Users, "department", "the id of a department: 1"),
+    (
+        Kind::Groups,
+        "permissions",
+        r#"{"leads": "all", "opportunities": "own"}"#,
+    ),
+    (
+        Kind::Funnels,
+        "columns",
+        r#"["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]"#,
+    ),
+    (Kind::Funnels, "fields", r#"[{"name": "Origem", "type": "text"}]"#),
+    (Kind::Funnels, "access", r#"{"users": [7], "groups": [1]}"#),
+    (
+        Kind::Calendars,
+        "hours",
+        r#"{"mon": [["09:00", "12:00"], ["13:30", "18:00"]]}"#,
+    ),
+    (
+        Kind::Calendars,
+        "dates",
+        r#"{"2026-12-24": [["09:00", "12:00"]]}"#,
+    ),
+    (Kind::Calendars, "horizon", r#"{"type": "days", "days": 30}"#),
+    (Kind::Hooks, "fields", r#"[{"name": "telefone", "to": "phone"}]"#),
+    (
+        Kind::Hooks,
+        "opportunity",
+        r#"{"column": 1, "title": "Contato pelo site"}"#,
+    ),
+    (
+        Kind::Automations,
+        "actions",
+        r#"[{"type": "addPoints", "points": 10}]"#,
+    ),
+];
+
+/// The faults of a line that can be found, at most [`MAX_FAULTS`], beginning with `first`. Each element of a list is also
+/// judged without the others, because a fault of the first one hides those of the others.
+pub(super) fn all<K: RecordKind>(fields: Fields, first: String) -> String {
+    let mut reasons = found::<K>(fields.clone(), first);
+    for (name, value) in &fields {
+        let Value::Array(elements) = value else { continue };
+        if elements.len() < 2 {
+            continue;
+        }
+        for (at, element) in elements.iter().enumerate().take(MAX_JUDGED) {
+            let mut alone = fields.clone();
+            alone.insert(name.clone(), json!([element]));
+            let Err(first) = K::parse(alone.clone()) else {
+                continue;
+            };
+            let own = found::<K>(alone, first);
+            let own = own
+                .iter()
+                .filter_map(|reason| reason.strip_prefix(&format!("{name}[0]")));
+            for reason in own.map(|rest| format!("{name}[{at}]{rest}")) {
+                if !reasons.contains(&reason) && reasons.len() < MAX_FAULTS {
+                    reasons.push(reason);
+                }
+            }
+        }
+    }
+    reasons.join("; ")
+}
+
+/// The faults of a line that can be found one after the other, beginning with `first`. A parser stops at the first
 /// fault, so the field at fault is mended and the line is parsed again. The first mend removes the field. While the
 /// same field is still at fault, the next mend sets a value of another type. Only the first fault of a field is
 /// reported, because later ones come from its mends.
-pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
+fn found<K: RecordKind>(mut fields: Fields, first: String) -> Vec<String> {
     // Tried in this order on a field: its removal, then values.
     let mends = [
         None,
@@ -66,7 +140,7 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
         }
         current = K::parse(fields.clone()).err();
     }
-    reasons.join("; ")
+    reasons
 }
 
 /// Whether a fault may result from the replacement of the field `mended`, because that field is inside the field of the
@@ -111,17 +185,42 @@ fn put(fields: &mut Fields, name: &str, value: Option<Value>) {
     }
 }
 
-/// The reason, with advice about the field that an unknown one may mean.
+/// The reason, with the field that an unknown one may mean, or with an example of the field.
 fn with_advice<K: RecordKind>(path: &str, reason: String) -> String {
-    let is_unknown = reason.ends_with(": unknown field");
-    match nearest(path, K::field_names()).filter(|_| is_unknown) {
-        Some(name) => format!("{reason}, did you mean {name}?"),
+    if reason.ends_with(": unknown field") {
+        let day = path.strip_prefix("hours.").and_then(weekday);
+        return match day.or_else(|| nearest(path, K::field_names())) {
+            Some(name) => format!("{reason}, did you mean {name}?"),
+            None => reason,
+        };
+    }
+    let rule = reason.get(path.len() + 2..).unwrap_or_default();
+    let is_of_form = [
+        "must be a list",
+        "must be an object",
+        "must be an array",
+        "must be a whole number",
+    ]
+    .iter()
+    .any(|start| rule.starts_with(start));
+    let field = path.split(['.', '[']).next().unwrap_or(path);
+    let form = FORMS
+        .iter()
+        .find(|(kind, name, _)| *kind == K::KIND && *name == field);
+    match form.filter(|_| is_of_form) {
+        Some((_, name, form)) => format!("{reason}, such as {name}: {form}"),
         None => reason,
     }
 }
 
+/// The day of a calendar's hours that a longer name or one in capitals means.
+fn weekday(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    WEEK.into_iter().find(|day| name.starts_with(day))
+}
+
 /// The name that is nearest to a misspelt one, if one is near. `email_2` is a further field and not misspelt.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let numbered = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
         .strip_suffix('_');

@@ -20,12 +20,13 @@ impl RecordKind for Funnels {
     const KIND: Kind = Kind::Funnels;
     const MERGES: bool = true;
 
-    fn parse(fields: Fields) -> Result<Funnel, String> {
+    fn parse(mut fields: Fields) -> Result<Funnel, String> {
         // A funnel may have no columns, but its line must contain the empty list, so that an incomplete line does not
         // remove all columns.
         if fields.get("columns").is_none_or(Value::is_null) {
             return Err("columns: is missing".to_owned());
         }
+        name_columns(&mut fields);
         let funnel: Funnel = line::read(fields)?;
         let mut columns = BTreeSet::new();
         for column in &funnel.columns {
@@ -53,6 +54,11 @@ impl RecordKind for Funnels {
         faults::names_of::<Funnel>()
     }
 
+    fn warnings(funnel: &Funnel) -> Vec<String> {
+        let warning = "columns: without one the funnel takes no opportunities".to_owned();
+        funnel.columns.is_empty().then_some(warning).into_iter().collect()
+    }
+
     fn identity(funnel: &Funnel) -> u64 {
         funnel.id.get()
     }
@@ -73,6 +79,15 @@ impl RecordKind for Funnels {
             fields.shift_remove("access");
         }
         Ok(fields)
+    }
+}
+
+/// Columns written as texts alone get their place in the list as id and sequence.
+fn name_columns(fields: &mut Fields) {
+    let columns = fields.get_mut("columns").and_then(Value::as_array_mut);
+    let columns = columns.filter(|columns| columns.iter().all(Value::is_string));
+    for (at, column) in (1_u64..).zip(columns.into_iter().flatten()) {
+        *column = json!({ "id": at, "name": column, "sequence": at });
     }
 }
 

@@ -41,6 +41,20 @@ impl RecordKind for Hooks {
         faults::names_of::<Form>()
     }
 
+    /// Names that a field of the lead probably means, because a form's field without `to` becomes a custom field.
+    fn warnings(form: &Form) -> Vec<String> {
+        let fields = form
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| field.to.is_none());
+        let meant = fields.filter_map(|(at, field)| Some((at, &field.name, meant_field(&field.name)?)));
+        let warning = |(at, name, meant): (usize, &String, &str)| {
+            format!("fields[{at}]: {name} becomes a custom field; for the lead's own field write to: {meant}")
+        };
+        meant.map(warning).collect()
+    }
+
     fn identity(form: &Form) -> u64 {
         form.id.get()
     }
@@ -81,6 +95,25 @@ impl ImportKind for Hooks {
             .write_each::<Self>(&lines.iter().collect::<Vec<_>>(), mode)
             .await
     }
+}
+
+/// The field of a lead that a usual name of a form's field means in Portuguese or English.
+fn meant_field(name: &str) -> Option<&'static str> {
+    const MEANT: [(&str, &[&str]); 8] = [
+        ("firstname", &["nome", "name", "nome completo"]),
+        ("lastname", &["sobrenome", "surname"]),
+        ("email", &["e-mail", "mail", "correio"]),
+        ("phone", &["telefone", "fone", "tel", "telephone"]),
+        ("mobile", &["celular", "cel", "cellphone"]),
+        ("chatapp", &["zap", "wpp"]),
+        ("city", &["cidade"]),
+        ("state", &["estado", "uf"]),
+    ];
+    let name = name.trim().to_lowercase();
+    let mut meant = MEANT.iter();
+    meant
+        .find(|(_, names)| names.contains(&name.as_str()))
+        .map(|(field, _)| *field)
 }
 
 /// The form with the funnel of its opportunity. If the line omits the funnel, it is the first one with the column.

@@ -44,6 +44,7 @@ pub use companies::Companies;
 pub use dated::Dated;
 pub use directory::{Departments, Groups, Settings};
 pub use events::Events;
+pub use faults::nearest;
 pub use files::Files;
 pub use funnels::Funnels;
 pub use hooks::Hooks;
@@ -124,7 +125,7 @@ pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
 /// The kind of a line, its other fields, and whether an existing record gets only what it lacks.
 pub(crate) fn open_merging(text: &str) -> Result<(Kind, Fields, bool), String> {
     let (name, mut fields) = line::open(text)?;
-    let kind = Kind::named(&name).ok_or_else(|| format!("unknown kind {}", serde_json::Value::from(name)))?;
+    let kind = Kind::named(&name).ok_or_else(|| unknown_kind(name))?;
     answers::reduce(kind, &mut fields);
     if fields
         .get("id")
@@ -146,6 +147,16 @@ pub(crate) fn open_merging(text: &str) -> Result<(Kind, Fields, bool), String> {
         Some(value) => flag(&value).ok_or("merge: must be true or false")?,
     };
     Ok((kind, fields, merges))
+}
+
+/// The reason for an unknown kind, with the one that it may mean, or with all.
+fn unknown_kind(name: String) -> String {
+    let known: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    let advice = match faults::nearest(&name, &known) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("the kinds are {}", known.join(", ")),
+    };
+    format!("unknown kind {}; {advice}", serde_json::Value::from(name))
 }
 
 /// Reads a line of a kind; `None` if the line is of another kind.

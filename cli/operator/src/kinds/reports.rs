@@ -1,6 +1,7 @@
 //! The definitions of reports. Results are not exported, because they follow from the records.
 
-use shared::report::{Aspect, Definition};
+use serde_json::{Value, json};
+use shared::report::{Aspect, Definition, ReportEntity, must_group};
 use shared::store::unscoped::reports;
 use table::unknown::Raw;
 
@@ -22,7 +23,11 @@ impl RecordKind for Reports {
     const KIND: Kind = Kind::Reports;
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
-        let line = Dated::<Definition>::read(fields)?;
+        let (entity, lacks_field) = (fields.get("entity").cloned(), lacks_field(&fields));
+        let line = Dated::<Definition>::read(fields).map_err(|reason| of_entity(reason, entity))?;
+        if let Some(amount) = line.record.question.amount().filter(|_| lacks_field) {
+            return Err(format!("field: is missing; write {}", json!(amount)));
+        }
         if line.record.name.is_empty() {
             return Err("name: must not be empty".to_owned());
         }
@@ -51,6 +56,20 @@ impl RecordKind for Reports {
 
     fn export(definition: &Definition) -> serde_json::Result<Fields> {
         Ok(definition.sparse())
+    }
+}
+
+/// Whether the line has no field to sum or average.
+fn lacks_field(fields: &Fields) -> bool {
+    fields.get("field").is_none_or(Value::is_null)
+}
+
+/// The reason, with the groupings of the line's entity in place of those of all entities.
+fn of_entity(reason: String, entity: Option<Value>) -> String {
+    let entity = entity.and_then(|entity| serde_json::from_value::<ReportEntity>(entity).ok());
+    match entity {
+        Some(entity) if reason.starts_with("groupBy: must be ") => must_group(entity),
+        _ => reason,
     }
 }
 

@@ -24,6 +24,7 @@ pub use cube::{Cube, Sums};
 pub use fact::{Fact, Record};
 pub use plot::{Known, Plot};
 pub use range::{BadRange, Range};
+pub use rules::must_group;
 
 /// Kinds of charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -155,6 +156,12 @@ impl Question {
     #[must_use]
     pub fn entity(&self) -> ReportEntity {
         self.entity
+    }
+
+    /// The amount to sum or average; `None` for a count.
+    #[must_use]
+    pub fn amount(&self) -> Option<Amount> {
+        self.amount
     }
 
     /// The grouping.

@@ -44,6 +44,17 @@ pub fn fixed_values(entity: ReportEntity, aspect: Aspect) -> Option<&'static [&'
     }
 }
 
+/// The error of a grouping that the entity lacks, which names those that it has.
+#[must_use]
+pub fn must_group(entity: ReportEntity) -> String {
+    let allowed = Aspect::TIMES.iter().chain(rules(entity).aspects);
+    format!(
+        "groupBy: must be {} for {}",
+        choices(allowed.map(name)),
+        name(entity)
+    )
+}
+
 /// A query whose parts fit its entity. `field` is the amount to sum or average [default: the entity's]. `Err` names the
 /// invalid field and its valid values.
 pub fn question(
@@ -63,12 +74,7 @@ pub fn question(
         (_, Some(own)) => Some(own),
     };
     if !Aspect::TIMES.contains(&group_by) && !rules.aspects.contains(&group_by) {
-        let allowed = Aspect::TIMES.iter().chain(rules.aspects);
-        return Err(format!(
-            "groupBy: must be {} for {}",
-            choices(allowed.map(name)),
-            name(entity)
-        ));
+        return Err(must_group(entity));
     }
     Ok(Question {
         entity,

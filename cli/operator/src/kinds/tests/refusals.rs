@@ -46,7 +46,10 @@ fn lines_that_are_no_record() {
         ("[]", "must be a JSON object"),
         ("{}", "kind: is missing"),
         (r#"{"kind":7}"#, "kind: must be text"),
-        (r#"{"kind":"message","id":1}"#, r#"unknown kind "message""#),
+        (
+            r#"{"kind":"message","id":1}"#,
+            r#"unknown kind "message"; the kinds are setting, department, group, user, profile, tag, lossReason, company, lead, funnel, opportunity, calendar, meeting, ticket, file, hook, call, event, report, automation"#,
+        ),
         (
             r#"{"kind":"lead","id":1,"notas":[{"chave":35261112345678901234567890123456789012345678}]}"#,
             "notas[0].chave: must be sent as text, because a number cannot hold it exactly",

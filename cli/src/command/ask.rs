@@ -1,0 +1,117 @@
+//! Questions of a command, each with a default (C-111).
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Failure;
+
+/// The options of commands that ask.
+#[derive(Debug, Args)]
+pub struct Asking {
+    /// Take the defaults of all options that are not given
+    #[arg(long)]
+    yes: bool,
+    /// New file for the imported lines [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+impl Asking {
+    /// Checks that questions can be answered.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if standard input is no terminal and `--yes` is absent; [`Failure::Refused`] if the output file
+    /// exists.
+    pub fn begin(&self) -> Result<(), Failure> {
+        if !self.yes && !io::stdin().is_terminal() {
+            let reason = "nobody can be asked, because standard input is no terminal; add --yes to take the defaults, and give \
+                          what differs as options";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        match &self.output {
+            Some(path) if path.exists() => Err(Failure::Refused(format!(
+                "{} exists; name another file with --output",
+                path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The value of an option, else the answer to its question, else the default. `read` makes the value of the text; a
+    /// question is repeated until it does.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the option's value is invalid; [`Failure::Refused`] at the end of the input.
+    pub fn answer<T>(
+        &self,
+        given: Option<&str>,
+        question: &str,
+        default: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Failure> {
+        let usage = |reason| Failure::Usage(format!("{question}: {reason}"));
+        if let Some(text) = given.or(self.yes.then_some(default)) {
+            return read(text.trim()).map_err(usage);
+        }
+        let mut lines = io::stdin().lock();
+        loop {
+            let shown = if default.is_empty() { "none" } else { default };
+            write!(io::stderr(), "{question} [{shown}]: ")?;
+            let mut line = String::new();
+            if lines.read_line(&mut line)? == 0 {
+                return Err(Failure::Refused("stopped; nothing is written".to_owned()));
+            }
+            let text = if line.trim().is_empty() {
+                default
+            } else {
+                line.trim()
+            };
+            match read(text) {
+                Ok(value) => return Ok(value),
+                Err(reason) => writeln!(io::stderr(), "  {reason}")?,
+            }
+        }
+    }
+}
+
+/// Text of 1 to 255 characters.
+///
+/// # Errors
+/// The rule.
+pub fn name(text: &str) -> Result<String, String> {
+    let fits = (1..=255).contains(&text.chars().count());
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| "must have 1 to 255 characters".to_owned())
+}
+
+/// Names separated by commas.
+///
+/// # Errors
+/// The rule.
+pub fn names(text: &str) -> Result<Vec<String>, String> {
+    let names = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let names = names.map(name).collect::<Result<Vec<_>, _>>()?;
+    if names.is_empty() {
+        return Err("must be names separated by commas, such as Entrada, Proposta".to_owned());
+    }
+    Ok(names)
+}
+
+/// An e-mail address, or nothing.
+///
+/// # Errors
+/// The rule.
+pub fn email(text: &str) -> Result<Option<String>, String> {
+    let is_address = |text: &str| {
+        text.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && !host.is_empty() && !text.contains(char::is_whitespace)
+        })
+    };
+    match text {
+        "" => Ok(None),
+        text if is_address(text) && text.chars().count() <= 255 => Ok(Some(text.to_owned())),
+        _ => Err("must be an e-mail address such as ana@example.com".to_owned()),
+    }
+}

@@ -1,0 +1,115 @@
+//! Sign-in links of the panel (C-107).
+
+use clap::Args;
+use operator::Operator;
+use serde_json::json;
+use shared::credential::CredentialKind;
+use shared::ids::UserId;
+
+use super::credential::{InstanceArg, user};
+use super::{Answer, Failure, Global, Place};
+
+pub const AFTER_HELP: &str = "\
+Revokes the former link of the user. Whoever opens the link acts as the user, so send it like a password.
+
+Examples:
+  funil user link --instance acme --user 2
+  funil user link --instance acme --user 2 --days 30 --url https://crm.example.com";
+
+/// The label of a link's credentials.
+const LABEL: &str = "panel";
+/// Address of `funil serve` with its defaults.
+const USUAL: &str = "http://127.0.0.1:3000";
+
+/// The address in links.
+#[derive(Debug, Args)]
+pub struct LinkUrl {
+    /// Address of the service [default: that of the running `funil serve`, else `http://127.0.0.1:3000`]
+    #[arg(long, value_name = "URL", value_parser = address)]
+    url: Option<String>,
+    /// Validity of the panel's link in days
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=36500))]
+    days: u32,
+}
+
+/// The options of `funil user link`.
+#[derive(Debug, Args)]
+pub struct LinkArgs {
+    #[command(flatten)]
+    place: InstanceArg,
+    /// ID of the user that signs in
+    #[arg(long, value_name = "ID", value_parser = user)]
+    user: UserId,
+    #[command(flatten)]
+    link: LinkUrl,
+}
+
+impl LinkUrl {
+    /// The address of the service.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if two databases are named.
+    pub fn base(&self, global: &Global) -> Result<String, Failure> {
+        if let Some(url) = &self.url {
+            return Ok(url.clone());
+        }
+        let directory = global.directory()?;
+        let running = directory.and_then(|directory| crate::serve::running_url(&directory));
+        Ok(running.unwrap_or_else(|| USUAL.to_owned()))
+    }
+
+    /// A link with a new key and a new token, after the former ones of the user were revoked. `None` for a deployed table,
+    /// because the panel is not deployed.
+    ///
+    /// # Errors
+    /// [`Failure`] if the user does not exist or the table fails.
+    pub async fn panel(
+        &self,
+        operator: &Operator,
+        user: UserId,
+        global: &Global,
+    ) -> Result<Option<String>, Failure> {
+        if matches!(global.place()?, Place::Endpoint(None)) {
+            return Ok(None);
+        }
+        let mut secrets = Vec::new();
+        for kind in [CredentialKind::Key, CredentialKind::Token] {
+            let issued = operator.credentials(kind).await?.into_iter();
+            let former = issued.filter(|entry| entry.user == user && entry.label.as_deref() == Some(LABEL));
+            for entry in former.filter(|entry| entry.revoked.is_none()) {
+                operator.revoke(kind, &entry.id).await?;
+            }
+            let new = operator.issue(kind, user, Some(LABEL.to_owned()), Some(self.days));
+            secrets.push(new.await?.secret.reveal().to_owned());
+        }
+        let (base, instance) = (self.base(global)?, operator.instance());
+        Ok(Some(format!(
+            "{base}/panel#i={instance}&k={}",
+            secrets.join("&t=")
+        )))
+    }
+}
+
+pub async fn run(link: LinkArgs, global: &Global) -> Result<Answer, Failure> {
+    let operator = Operator::new(&global.store().await?, link.place.instance);
+    let url = link.link.panel(&operator, link.user, global).await?;
+    let url = url.ok_or_else(|| {
+        let reason = "the panel is part of `funil serve` and not of a deployment; name its database with --data or --endpoint";
+        Failure::Refused(reason.to_owned())
+    })?;
+    let (user, days) = (link.user, link.link.days);
+    let note = format!("signs in as user {user} for {days} days; it is shown this once");
+    let document = json!({ "url": url, "user": user, "days": days });
+    Ok(Answer::new(url, document).noting(note))
+}
+
+fn address(text: &str) -> Result<String, &'static str> {
+    let is_web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
+    let is_plain = !text.contains(|c: char| c.is_whitespace() || c == '#' || c == '?');
+    let text = text.trim_end_matches('/');
+    (is_web && is_plain)
+        .then(|| text.to_owned())
+        .ok_or("an address is a URL such as https://crm.example.com")
+}
