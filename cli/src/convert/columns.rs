@@ -117,6 +117,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is as long as it has cases")]
     fn exports_are_recognised() {
         use FileKind::{Company, Lead, Opportunity};
         for (product, headings, main, fields) in [

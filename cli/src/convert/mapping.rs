@@ -115,6 +115,8 @@ pub struct MappedColumn {
     filled: usize,
     /// A field that it would fill if no other column did.
     pub alike: Option<ColumnField>,
+    /// Whether the map does not name it.
+    pub is_guessed: bool,
 }
 
 /// A file with its mapping.
@@ -191,6 +193,7 @@ impl MappedFile {
             used.extend(target.field());
             columns.push(MappedColumn {
                 alike: guess.filter(|field| !is_mapped && *filled > 0 && target.field() != Some(*field)),
+                is_guessed: !is_mapped,
                 filled: *filled,
                 target,
             });

@@ -19,6 +19,8 @@ use super::token::is_absent;
 const MAX_LISTED: usize = 1000;
 /// Rows with one reason that are listed one by one.
 const MAX_SAME: u64 = 10;
+/// Fields that decide about a board, so that several columns that may fill one are asked about.
+const DECIDING: [&str; 3] = ["value", "status", "column"];
 /// Maximum columns proposed for a role.
 const MAX_PROPOSED: usize = 3;
 
@@ -168,7 +170,10 @@ pub fn missing_roles(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<
             .any(|field| file.has(FileKind::Lead, field))
     };
     match file.main {
-        FileKind::Opportunity => questions.extend(missing_role(file, map, has_person(0))),
+        FileKind::Opportunity => {
+            questions.extend(missing_role(file, map, has_person(0)));
+            questions.extend(DECIDING.iter().filter_map(|field| several_columns(file, field)));
+        }
         // An id alone is no person.
         FileKind::Lead if !has_person(1) => {
             let lines = proposal(file, "person", "lead.name");
@@ -195,6 +200,26 @@ pub fn missing_roles(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<
         ));
     }
     (questions, remarks)
+}
+
+/// The question about several columns of a table of no product that may fill a field and that the map does not name.
+fn several_columns(file: &MappedFile, field: &str) -> Option<String> {
+    let wanted = names::field(&format!("opportunity.{field}"));
+    let columns = file.sheet.headings.iter().zip(&file.columns);
+    let guessed = columns.filter(|(_, column)| column.is_guessed && file.names.product == "csv");
+    let fits = guessed.filter(|(_, column)| column.alike == wanted || column.target.field() == wanted);
+    let (headings, columns): (Vec<_>, Vec<_>) = fits.unzip();
+    let is_filled = columns.iter().any(|column| column.target.field() == wanted);
+    let lines = headings
+        .iter()
+        .map(|heading| map_line(file, heading, &format!("opportunity.{field}")));
+    (headings.len() > 1 && is_filled).then(|| {
+        format!(
+            "{} has several columns that may be the {field} of an opportunity; write the line of the right one:{}",
+            file.sheet.name,
+            lines.collect::<Vec<_>>().concat()
+        )
+    })
 }
 
 /// The question about the roles that a file of opportunities must have a column for.
@@ -283,6 +308,9 @@ pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
             let Some((part, field)) = column.alike else {
                 continue;
             };
+            if DECIDING.contains(&field) && several_columns(file, field).is_some() {
+                continue;
+            }
             let name = &file.sheet.name;
             let line = map_line(file, heading, &format!("{}.{field}", part.name()));
             doubts.push(format!(

@@ -334,17 +334,23 @@ fn amounts_are_whole_tokens() {
 #[test]
 fn doubts_are_said_with_the_line_to_write() {
     let home = Home::new();
-    let rows = "Cestas;Lia;10,00;R$ 5,00;Fechado;Ana;2026-01-01\nVasos;Bia;US$ 7,00;1,00;Novo;Ana;2026-01-02\n\
-                Potes;Bia;R$ 7,00;1,00;Novo;Ana;2026-01-02\n";
+    let rows = "Cestas;Lia;10,00;R$ 5,00;Fechado;Ana;2026-01-01;x\nVasos;Bia;US$ 7,00;1,00;Novo;Ana;2026-01-02;x\n\
+                Potes;Bia;R$ 7,00;1,00;Novo;Ana;2026-01-02;x\n";
     home.write(
         "a.csv",
-        &format!("Oportunidade;Cliente;Valor;Valor total;Etapa;Vendedor;Data\n{rows}"),
+        &format!("Oportunidade;Cliente;Valor;Valor total;Etapa;Vendedor;Data;Título\n{rows}"),
     );
-    let ended = home.convert("--zone UTC a.csv").done();
+    let asked = home.convert("--zone UTC a.csv");
+    let question = "a.csv has several columns that may be the value of an opportunity; write the line of the right one:\n    \
+                    files.\"a.csv\".\"Valor\" = \"opportunity.value\"\n    files.\"a.csv\".\"Valor total\" = \"opportunity.value\"\n";
+    assert_eq!((asked.code, asked.out.as_str()), (1, ""), "{asked:?}");
+    assert!(asked.err.contains(question), "{}", asked.err);
+    home.write("value.toml", "files.\"a.csv\".\"Valor\" = \"opportunity.value\"");
+    let ended = home.convert("--zone UTC --map value.toml a.csv").done();
     for shown in [
         "to judge, with the lines to write into a file for --map:\n",
-        "a.csv: column \"Valor total\" may be opportunity.value too",
-        "    files.\"a.csv\".\"Valor total\" = \"opportunity.value\"\n",
+        "a.csv: column \"Título\" may be opportunity.title too",
+        "    files.\"a.csv\".\"Título\" = \"opportunity.title\"\n",
         "stage \"Fechado\" looks closed and is read as open (1 rows); if it is closed:\n    status.\"Fechado\" = \"gain\"",
         "amounts are in several currencies, BRL (1 rows), USD (1 rows)",
     ] {

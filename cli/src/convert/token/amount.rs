@@ -276,6 +276,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is as long as it has cases")]
     fn whole_amounts() {
         use DecimalMark::{Comma, Point};
         for (text, run, amount) in [

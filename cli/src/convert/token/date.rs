@@ -297,6 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is as long as it has cases")]
     fn dates_are_local() {
         use DateOrder::{Dmy, Mdy};
         let zone = Zone::parse("America/Sao_Paulo").unwrap();
