@@ -138,17 +138,15 @@ pub fn convert<'a>(
     })
 }
 
-/// The file with rows that gave no record, if any did not.
+/// The question about a file with rows that gave no record, or about files without rows.
 fn without_records(records: &RecordBuilder, files: &[MappedFile]) -> Option<String> {
-    let (_, file) = files
-        .iter()
-        .enumerate()
-        .find(|(index, _)| !records.taken.contains_key(index))?;
-    let name = &file.sheet.name;
-    if file.sheet.grid.len() + file.sheet.faults.len() == 0 {
-        return Some(format!("{name} has a heading and no rows; is it the right file?"));
+    let rows = |file: &MappedFile| file.sheet.grid.len() + file.sheet.faults.len();
+    if files.iter().all(|file| rows(file) == 0) {
+        return Some("the files have headings and no rows; are they the right ones?".to_owned());
     }
-    let kind = file.main.name();
+    let is_lost = |(index, file): &(usize, &MappedFile)| rows(file) > 0 && !records.taken.contains_key(index);
+    let (_, file) = files.iter().enumerate().find(is_lost)?;
+    let (name, kind) = (&file.sheet.name, file.main.name());
     let line = format!(
         "kinds.{} = \"lead\"  # or \"company\", \"opportunity\"",
         mapping::quoted(name)

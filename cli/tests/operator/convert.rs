@@ -556,6 +556,19 @@ fn ids_that_are_too_high() {
     assert_eq!(refused["refused"], json!([{ "line": 1, "reason": reason }]));
 }
 
+/// A file without rows does not stop the others.
+#[test]
+fn files_without_rows() {
+    let home = Home::new();
+    home.write("a.csv", "Nome,Email\nLia,lia@x.com\n");
+    home.write("b.csv", "Nome,Email\n");
+    let ended = home.convert("--zone UTC a.csv b.csv").done();
+    assert_eq!(of_kind(&ended.out, "lead").len(), 1);
+    let ended = home.convert("--zone UTC b.csv");
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""));
+    assert!(ended.err.contains("have headings and no rows"), "{}", ended.err);
+}
+
 /// A file that is no NDJSON is told to be converted.
 #[test]
 fn an_export_is_no_import() {
