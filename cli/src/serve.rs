@@ -3,7 +3,7 @@
 //! Without `--endpoint` it opens the embedded engine on a directory, which the operator's commands open beside it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +42,28 @@ const URL_FILE: &str = "serve.url";
 pub fn running_url(directory: &Path) -> Option<String> {
     let url = fs::read_to_string(directory.join(URL_FILE)).ok()?;
     url.starts_with("http://").then(|| url.trim().to_owned())
+}
+
+/// The file with the address of this service while it runs. Only its user can read it, like every file of the directory.
+struct UrlFile(PathBuf);
+
+impl UrlFile {
+    fn new(directory: &Path, url: &str) -> Self {
+        let written = tempfile::NamedTempFile::new_in(directory).and_then(|mut file| {
+            file.write_all(url.as_bytes())?;
+            Ok(file.persist(directory.join(URL_FILE))?)
+        });
+        if let Err(cause) = written {
+            tracing::warn!(%cause, "links of other commands have the usual address");
+        }
+        Self(directory.join(URL_FILE))
+    }
+}
+
+impl Drop for UrlFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// Options of the service.
@@ -153,7 +175,7 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     let service = service(&app, groups()).merge(pages);
     let service = service.layer(from_fn_with_state(app, one_host));
     let stopped = stopped();
-    let ready_service = Ready {
+    let service_ready = Ready {
         address,
         place: match &options.endpoint {
             Some(url) => format!("--endpoint {url}"),
@@ -161,16 +183,9 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
         },
         demo,
     };
-    let url_file = options.data.join(URL_FILE);
-    if is_embedded {
-        // Links have another address without it.
-        let _ = fs::write(&url_file, ready_service.url());
-    }
-    ready(&ready_service);
+    let _url_file = is_embedded.then(|| UrlFile::new(&options.data, &service_ready.url()));
+    ready(&service_ready);
     listen::serve(listener, service, limits, stopped).await;
-    if is_embedded {
-        let _ = fs::remove_file(url_file);
-    }
     Ok(())
 }
 

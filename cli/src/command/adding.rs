@@ -179,8 +179,8 @@ pub async fn calendar(
     let users = operator.user_ids().await?;
     let id = provision::next_id::<kinds::Calendars>(&operator, |calendar| calendar.id.get()).await?;
     let name = asking.answer(add.name.as_deref(), "Name", "Reunião", ask::name)?;
-    let link = format!("reuniao-{id}");
-    let link = asking.answer(add.link.as_deref(), "Link", &link, provision::link_name)?;
+    let usual = format!("reuniao-{id}");
+    let link = asking.answer(add.link.as_deref(), "Link", &usual, provision::link_name)?;
     let known = |text: &str| {
         let user = UserId::parse(text).filter(|user| users.contains(user));
         user.ok_or_else(|| "must be the id of a user; funil user list shows them".to_owned())
@@ -199,10 +199,10 @@ pub async fn calendar(
         add.address.base(global)?,
         operator.instance()
     );
-    let line = provision::calendar_line(id, &name, &link, user.get(), &zone, &hours);
+    let added = provision::calendar_line(id, &name, &link, user.get(), &zone, &hours);
     brought(
         &operator,
-        &[line],
+        &[added],
         asking,
         &[Fact::new("bookingPage", "booking page", page)],
     )

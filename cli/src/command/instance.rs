@@ -172,13 +172,7 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
         entry.create_date,
         state(&entry)
     )];
-    let held = records.iter().filter(|(_, count)| *count > 0);
-    let held: Vec<_> = held.map(|(kind, count)| format!("{count} {kind}")).collect();
-    lines.push(if held.is_empty() {
-        "no records".to_owned()
-    } else {
-        held.join(", ")
-    });
+    lines.push(held(&records));
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     lines.extend(
         settings
@@ -198,6 +192,16 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
         document["suspended"] = json!(since);
     }
     Ok(Answer::new(lines.join("\n"), document))
+}
+
+/// The numbers of records of the kinds that the instance has.
+fn held(records: &[(&str, u64)]) -> String {
+    let held = records.iter().filter(|(_, count)| *count > 0);
+    let held: Vec<_> = held.map(|(kind, count)| format!("{count} {kind}")).collect();
+    if held.is_empty() {
+        return "no records".to_owned();
+    }
+    held.join(", ")
 }
 
 /// Text about an instance that is suspended or being deleted; empty for others.

@@ -1,7 +1,6 @@
 //! `funil setup`, `funil user add`, `funil funnel add`, `funil calendar add`: the lines of new records from a few answers
 //! (C-111).
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -140,7 +139,8 @@ pub fn link_name(text: &str) -> Result<LinkName, String> {
 /// # Errors
 /// [`Failure`] if a line is refused, the file cannot be written or the table fails.
 pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) -> Result<String, Failure> {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let text = text.join("\n") + "\n";
     if let Some(path) = output {
         write_new(path, &text)?;
     }
@@ -161,14 +161,14 @@ pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) 
 
 /// Creates a file that only its owner can read, because a form's line has a token.
 fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|cause| Failure::Refused(format!("{} cannot be written: {cause}", path.display())))
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let written = file.and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        Ok(file.persist_noclobber(path)?)
+    });
+    let refused = |cause| Failure::Refused(format!("{} cannot be written: {cause}", path.display()));
+    written.map(|_| ()).map_err(refused)
 }
 
 /// A secret or a link of new records.

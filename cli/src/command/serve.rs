@@ -133,10 +133,9 @@ fn document(ready: &Ready, hosts: &[String]) -> Value {
     document
 }
 
-fn text(ready: &Ready, hosts: &[String]) -> String {
-    let mut text = String::new();
-    let url = ready.url();
-    let place = &ready.place;
+/// What to do first: with the demo, or without an instance.
+fn first_steps(ready: &Ready) -> String {
+    let (mut text, url, place) = (String::new(), ready.url(), &ready.place);
     match &ready.demo {
         Demo::None => {
             let _ = write!(
@@ -167,6 +166,11 @@ fn text(ready: &Ready, hosts: &[String]) -> String {
             );
         }
     }
+    text
+}
+
+fn text(ready: &Ready, hosts: &[String]) -> String {
+    let (mut text, url, place) = (first_steps(ready), ready.url(), &ready.place);
     let _ = writeln!(text, "Boards, leads and reports are on {url}/panel");
     let _ = writeln!(
         text,

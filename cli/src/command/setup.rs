@@ -31,7 +31,7 @@ const FIRST: u64 = 1;
 pub struct Setup {
     /// Name of the new instance: 1 to 63 of a-z, 0-9, - and _
     name: InstanceName,
-    /// IANA time zone [default: America/Sao_Paulo]
+    /// IANA time zone [default: `America/Sao_Paulo`]
     #[arg(long, value_name = "ZONE")]
     timezone: Option<String>,
     /// Name of the administrator [default: Admin]

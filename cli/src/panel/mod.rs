@@ -34,43 +34,31 @@ const LIBRARIES: [(&str, &str, &str); 3] = [
 ];
 const PREACT_LICENCE: &str = include_str!("vendor/preact.LICENSE");
 const SOURCE_MAP: &str = "//# sourceMappingURL";
-const SCRIPT: &str = concat!(
+/// The parts of the page's own script, in the order in which they need each other.
+const SCRIPTS: [&str; 12] = [
     include_str!("texts.js"),
-    "\n",
     include_str!("base.js"),
-    "\n",
     include_str!("service.js"),
-    "\n",
     include_str!("address.js"),
-    "\n",
     include_str!("board.js"),
-    "\n",
     include_str!("drag.js"),
-    "\n",
     include_str!("cards.js"),
-    "\n",
     include_str!("dialog.js"),
-    "\n",
     include_str!("deal.js"),
-    "\n",
     include_str!("leads.js"),
-    "\n",
     include_str!("reports.js"),
-    "\n",
     include_str!("main.js"),
-);
+];
 
 /// The text contains a policy for hosts that send no headers. That policy allows calls to any service, because the
 /// visitor names it. Under `funil serve` the header restricts calls to this origin.
 static PAGE: LazyLock<SelfContainedPage> = LazyLock::new(|| {
-    let (mut licences, mut libraries) = (String::new(), String::new());
-    for (name, licence, text) in LIBRARIES {
-        licences += &format!("{name}:\n{}\n\n", licence.trim());
-        libraries += text.split(SOURCE_MAP).next().unwrap_or_default();
-        libraries += "\n";
-    }
+    let licences = LIBRARIES.map(|(name, licence, _)| format!("{name}:\n{}\n\n", licence.trim()));
+    let libraries = LIBRARIES.map(|(_, _, text)| text.split(SOURCE_MAP).next().unwrap_or_default());
+    let (licences, libraries) = (licences.concat(), libraries.join("\n"));
+    let script = SCRIPTS.join("\n");
     let rest = format!(
-        "<style>\n{STYLE}</style>\n{BODY}<!--\n{licences}-->\n<script>\n{libraries}</script>\n<script>\n{SCRIPT}</script>\n\
+        "<style>\n{STYLE}</style>\n{BODY}<!--\n{licences}-->\n<script>\n{libraries}</script>\n<script>\n{script}</script>\n\
          </body>\n</html>\n"
     );
     let policy = policy(&rest, "https: http:");

@@ -14,7 +14,7 @@ fn plain(bench: &Bench, lines: &str) -> Ended {
 /// The lines that a command printed before its secrets and links.
 fn lines(out: &str) -> String {
     let lines = out.lines().take_while(|line| line.starts_with('{'));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.map(|line| line.to_owned() + "\n").collect()
 }
 
 fn kinds(lines: &str) -> Vec<String> {

@@ -4,6 +4,8 @@
 //! The page is Swagger UI. A crate contains its files, so neither the build nor the page downloads anything. The routes
 //! are outside the interface and need no credentials. `funil serve` has the same routes.
 
+use std::fmt::Write as _;
+
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::middleware::from_fn;
@@ -88,9 +90,8 @@ fn with_operations(page: &str) -> String {
             }
         } else if let Some(summary) = line.strip_prefix("      summary: ") {
             let method = method.to_uppercase();
-            list.push_str(&format!(
-                "<li><b>{method}</b> {path} <small>{summary}</small></li>\n"
-            ));
+            // Writing to a text never fails.
+            let _ = writeln!(list, "<li><b>{method}</b> {path} <small>{summary}</small></li>");
         }
     }
     page.replace("<!-- operations -->", &list)

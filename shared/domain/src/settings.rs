@@ -111,6 +111,9 @@ pub enum SettingError {
     Value(&'static str, &'static str),
 }
 
+const MUST_BE_ZONE: &str = "must be an IANA time zone such as America/Sao_Paulo";
+const MUST_BE_CURRENCY: &str = "must be a code of ISO 4217 such as BRL, USD or EUR";
+
 /// Names of all settings, in display order.
 pub const NAMES: [&str; 9] = [
     "voip_webhook_secret",
@@ -144,35 +147,15 @@ impl Settings {
                     value,
                     WebhookSecret::read,
                     "voip_webhook_secret",
-                    "must be 1 to 256 ASCII characters that a header can carry, without a space at either end",
+                    WebhookSecret::MUST,
                 )?;
             }
-            "timezone" => {
-                self.timezone = optional(
-                    value,
-                    zone_name,
-                    "timezone",
-                    "must be an IANA time zone such as America/Sao_Paulo",
-                )?;
-            }
-            "currency" => {
-                self.currency = optional(
-                    value,
-                    currency_code,
-                    "currency",
-                    "must be a code of ISO 4217 such as BRL, USD or EUR",
-                )?;
-            }
-            "page_base" => {
-                self.page_base = optional(value, page_base, "page_base", "must be 0 or 1")?;
-            }
+            "timezone" => self.timezone = optional(value, zone_name, "timezone", MUST_BE_ZONE)?,
+            "currency" => self.currency = optional(value, currency_code, "currency", MUST_BE_CURRENCY)?,
+            "page_base" => self.page_base = optional(value, page_base, "page_base", "must be 0 or 1")?,
             "credential_placement" => {
-                self.credential_placement = optional(
-                    value,
-                    placement,
-                    "credential_placement",
-                    "must be strict or anywhere",
-                )?;
+                let rule = "must be strict or anywhere";
+                self.credential_placement = optional(value, placement, "credential_placement", rule)?;
             }
             "requests_per_minute" => {
                 self.requests_per_minute = optional(value, rate, "requests_per_minute", Rate::MUST)?;
@@ -308,6 +291,10 @@ impl Settings {
 struct WebhookSecret(String);
 
 impl WebhookSecret {
+    /// Message for an invalid secret.
+    const MUST: &str =
+        "must be 1 to 256 ASCII characters that a header can carry, without a space at either end";
+
     /// `None` if the value is not text that a header can contain unchanged.
     fn read(value: &Value) -> Option<Self> {
         let text = value.as_str()?;

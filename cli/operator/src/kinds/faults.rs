@@ -62,9 +62,9 @@ const FORMS: [(Kind, &str, &str); 12] = [
 
 /// The faults of a line that can be found, at most [`MAX_FAULTS`], beginning with `first`. Each element of a list is also
 /// judged without the others, because a fault of the first one hides those of the others.
-pub(super) fn all<K: RecordKind>(fields: Fields, first: String) -> String {
+pub(super) fn all<K: RecordKind>(fields: &Fields, first: String) -> String {
     let mut reasons = found::<K>(fields.clone(), first);
-    for (name, value) in &fields {
+    for (name, value) in fields {
         let Value::Array(elements) = value else { continue };
         if elements.len() < 2 {
             continue;
@@ -220,6 +220,7 @@ fn weekday(name: &str) -> Option<&'static str> {
 }
 
 /// The name that is nearest to a misspelt one, if one is near. `email_2` is a further field and not misspelt.
+#[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let numbered = name
         .trim_end_matches(|c: char| c.is_ascii_digit())

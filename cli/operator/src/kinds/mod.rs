@@ -98,7 +98,7 @@ pub(crate) fn check_line(text: &str) -> Result<CheckedLine, String> {
 fn check_line_as<K: RecordKind>(fields: Fields, text: &str, merges: bool) -> Result<CheckedLine, String> {
     let line = match K::parse(fields) {
         Ok(line) => line,
-        Err(reason) => return Err(faults::all::<K>(open(text)?.1, reason)),
+        Err(reason) => return Err(faults::all::<K>(&open(text)?.1, reason)),
     };
     Ok(CheckedLine {
         kind: K::KIND,
