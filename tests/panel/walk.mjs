@@ -235,9 +235,9 @@ const parts = {
     await quiet();
     assert.equal((await stored(id)).crm_column, to);
     await until(`document.activeElement.closest('[data-id="${id}"]')`);
-    await sound("moved");
     await click(".notice button");
     await until(placed(id, from));
+    await sound("moved and undone");
     await quiet();
     assert.equal((await stored(id)).crm_column, from);
     assert.deepEqual(await totals(), before);
