@@ -97,6 +97,9 @@ pub async fn add_calendars(operator: &Operator, calendars: impl IntoIterator<Ite
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
 }
 
+/// Time of creation of a meeting that a request has made, which an import has to name.
+pub const MADE_HERE: &str = "2026-11-21T12:00:00.000Z";
+
 /// Writes meetings.
 pub async fn add_meetings(operator: &Operator, meetings: impl IntoIterator<Item = Meeting>) {
     let lines: Vec<_> = meetings.into_iter().map(Into::into).collect();

@@ -113,15 +113,15 @@ enum Command {
     /// List and add users, and issue their sign-in links
     #[command(subcommand, after_help = user::AFTER_HELP)]
     User(user::UserCommand),
-    /// List background work that waits or was set aside, or do it now
-    #[command(after_help = queue::AFTER_HELP)]
-    Queue(queue::Queue),
     /// Add funnels
     #[command(subcommand, after_help = adding::FUNNEL_AFTER_HELP)]
     Funnel(adding::FunnelCommand),
     /// Add calendars
     #[command(subcommand, after_help = adding::CALENDAR_AFTER_HELP)]
     Calendar(adding::CalendarCommand),
+    /// List background work that waits or was set aside, or do it now
+    #[command(after_help = queue::AFTER_HELP)]
+    Queue(queue::Queue),
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = queue::DELIVERIES_AFTER_HELP)]
     Automation(queue::AutomationCommand),

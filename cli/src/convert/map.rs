@@ -8,7 +8,7 @@ use shared::opportunity::Status;
 
 use super::input::Sheet;
 use super::kind::FileKind;
-use super::mapping::ColumnTarget;
+use super::target::ColumnTarget;
 use super::token::amount::DecimalMark;
 use super::token::date::DateOrder;
 

@@ -18,6 +18,7 @@ mod proof;
 mod records;
 mod report;
 mod spool;
+mod target;
 mod token;
 mod totals;
 

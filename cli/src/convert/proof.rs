@@ -4,7 +4,8 @@
 use super::input::{Cell, CellType};
 use super::kind::FileKind;
 use super::map::MapFile;
-use super::mapping::{ColumnTarget, MappedFile};
+use super::mapping::MappedFile;
+use super::target::ColumnTarget;
 use super::token::amount::{Amount, DecimalMark, MarkProof};
 use super::token::date::{DateOrder, OrderProof, WrittenDate};
 use super::token::is_absent;

@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::columns::PERSON;
 use super::kind::FileKind;
 use super::map::{MapFile, Role};
-use super::mapping::{ColumnTarget, MappedFile, quoted};
+use super::mapping::{MappedFile, quoted};
 use super::names;
 use super::records::{RecordBuilder, RowRemark};
+use super::target::ColumnTarget;
 use super::token::amount::{Amount, MarkProof};
 use super::token::is_absent;
 

@@ -148,7 +148,7 @@ fn usage_errors_name_the_invalid_argument() {
         (
             &["--json"][..],
             "'funil' requires a subcommand but one was not provided [subcommands: serve, instance, key, token, import, convert, \
-             export, remove, setup, user, funnel, calendar, automation, backup, doctor, completions, help]",
+             export, remove, setup, user, funnel, calendar, queue, automation, backup, doctor, completions, help]",
         ),
         (
             &["key", "issue", "--json"],

@@ -116,7 +116,7 @@ fn work_of_every_kind_is_listed_and_done() {
     bench
         .import(
             "{\"kind\":\"lead\",\"id\":7,\"firstname\":\"Ana\"}\n\
-             {\"kind\":\"report\",\"id\":2,\"name\":\"Leads\",\"type\":\"bar\",\"entity\":\"leads\",\"groupBy\":\"owner\",\"metric\":\"count\"}",
+             {\"kind\":\"report\",\"id\":2,\"name\":\"Leads\",\"type\":\"bar\",\"entity\":\"leads\",\"groupBy\":\"user\",\"measure\":\"count\"}",
         )
         .done();
     let marker = |more: &[(&str, &str)]| {

@@ -5,7 +5,6 @@ use std::borrow::Borrow as _;
 use serde_json::Value;
 
 use super::ImportError;
-use super::chunks::Chunk;
 use crate::Operator;
 use crate::kinds::ImportKind;
 use crate::line::Fields;
@@ -16,7 +15,7 @@ const MAX_NAMED: usize = 20;
 /// By line, what the stored records of lines lose. Reads the records.
 pub async fn losses<K: ImportKind>(
     operator: &Operator,
-    chunk: &Chunk<K>,
+    chunk: &[(u64, K::Line)],
 ) -> Result<Vec<(u64, String)>, ImportError> {
     let replaced = chunk.iter().filter_map(|(number, line)| {
         let record = line.borrow();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tests::bookings::{
-    FREE, add_meetings, book, booking, made, meeting, meetings, next_meetings, shown, slots,
+    FREE, MADE_HERE, add_meetings, book, booking, made, meeting, meetings, next_meetings, shown, slots,
 };
 use tests::world::at;
 use tests::{Wallet, World};
@@ -55,7 +55,7 @@ async fn lists_show_changes_at_once() {
         (json!([FREE[1], FREE[3]]), json!(FREE[0]), moved)
     );
     // An import cancels the next meeting.
-    let canceled = json!({ "id": 2, "leadId": 1014, "status": "canceled" });
+    let canceled = json!({ "id": 2, "leadId": 1014, "status": "canceled", "createDate": MADE_HERE });
     add_meetings(&operator, [meeting(&canceled)]).await;
     let left = of(&[(FREE[0], "canceled"), (FREE[2], "rescheduled")]);
     assert_eq!(
@@ -88,11 +88,13 @@ async fn an_import_moves_a_meeting_to_another_calendar() {
     made(&book(&world, &booking(FREE[0], &json!({}))).await);
     add_meetings(
         &operator,
-        [meeting(&json!({ "calendarId": 7, "leadId": 1013, "userId": 9 }))],
+        [meeting(
+            &json!({ "calendarId": 7, "leadId": 1013, "userId": 9, "createDate": MADE_HERE }),
+        )],
     )
     .await;
-    let created = "2026-11-01T12:00:00.000Z";
-    let expected = json!({ "calendarId": 7, "userId": 9, "createDate": created, "updateDate": created });
+    let updated = "2026-11-01T12:00:00.000Z";
+    let expected = json!({ "calendarId": 7, "userId": 9, "createDate": MADE_HERE, "updateDate": updated });
     assert_eq!(meetings(&world, &admin, 7).await, json!([shown(&expected)]));
     assert_eq!(meetings(&world, &admin, 5).await, json!([]));
     assert_eq!(next_meetings(&world, &admin).await, json!([null, null, FREE[0]]));

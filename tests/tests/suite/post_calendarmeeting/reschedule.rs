@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tests::World;
 use tests::bookings::{
-    FREE, OFF_GRID, TAKEN, TOO_SOON, add_calendars, add_meetings, book, booking, calendar, invalid, made,
-    meeting, meetings, next_meetings, open_calendars, shown, unavailable,
+    FREE, MADE_HERE, OFF_GRID, TAKEN, TOO_SOON, add_calendars, add_meetings, book, booking, calendar,
+    invalid, made, meeting, meetings, next_meetings, open_calendars, shown, unavailable,
 };
 use tests::people::settle;
 use tests::sales::{add_opportunities, open_shop, plain_opportunity};
@@ -249,7 +249,11 @@ async fn cancelled_and_imported_meetings_cannot_be_moved() {
         )
         .await,
     );
-    add_meetings(&operator, [meeting(&json!({ "status": "canceled" }))]).await;
+    add_meetings(
+        &operator,
+        [meeting(&json!({ "status": "canceled", "createDate": MADE_HERE }))],
+    )
+    .await;
     move_to(&world, &key, FREE[1]).await.is(400, &invalid("canceled"));
     move_to(&world, "x", FREE[1])
         .await
@@ -261,7 +265,7 @@ async fn cancelled_and_imported_meetings_cannot_be_moved() {
     add_meetings(
         &operator,
         [meeting(
-            &json!({ "date": FREE[2], "endDate": "2026-11-23T10:50:00Z" }),
+            &json!({ "date": FREE[2], "endDate": "2026-11-23T10:50:00Z", "createDate": MADE_HERE }),
         )],
     )
     .await;

@@ -114,6 +114,7 @@ fn a_full_head_is_two_units() {
     for (name, value) in [
         ("voip_webhook_secret", json!("\"".repeat(256))),
         ("timezone", json!("America/Argentina/ComodRivadavia")),
+        ("currency", json!("USD")),
         ("page_base", json!(0)),
         ("credential_placement", json!("anywhere")),
         ("requests_per_minute", json!(1_000_000)),

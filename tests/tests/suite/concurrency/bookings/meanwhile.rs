@@ -221,6 +221,7 @@ async fn a_concurrently_changed_meeting_is_moved_or_rejected() {
         let data = booked(&world, 1).await.remove(0);
         let mut line = changes.clone();
         line["leadId"] = data["leadId"].clone();
+        line["createDate"] = data["createDate"].clone();
         let deed = if status == 200 {
             Deed::Send(moving(&data, FREE[3]))
         } else {

@@ -21,7 +21,7 @@ fn calendars() {
 { "hours": { "mon": [["9:00", "12:00"]] } } | hours.mon[0][0]: must be a time from 00:00 to 24:00 such as 09:30
 { "createDate": "today" } | createDate: <TIME>
 { "horizon": { "type": "unlimited", "until": 3 } } | horizon.until: unknown field
-{ "hours": { "monday": [] } } | hours.monday: unknown field
+{ "hours": { "monday": [] } } | hours.monday: unknown field, did you mean mon?
 "#,
     );
 }

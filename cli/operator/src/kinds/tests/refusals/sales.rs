@@ -30,7 +30,7 @@ fn funnels() {
 { "fields": [{ "type": "text" }] } | fields[0].name: is missing
 { "fields": [{ "name": "" }] } | fields[0].name: must not be empty
 { "fields": [{ "name": "é" }, { "name": "e" }, { "name": "é" }] } | fields[2].name: "é" is there twice
-{ "access": { "users": ["7a"] } } | access.users[0]: <NUMBER>
+{ "access": { "users": ["7a"] } } | access.users[0]: <NUMBER>, such as access: {"users": [7], "groups": [1]}
 { "access": { "roles": [] } } | access.roles: unknown field
 "#,
     );
@@ -42,7 +42,7 @@ fn columns_of_funnels() {
         Kind::Funnels,
         r#"
 { "columns": null } | columns: is missing
-{ "columns": {} } | columns: must be a list
+{ "columns": {} } | columns: must be a list, such as columns: ["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]
 { "columns": [{ "name": "A" }] } | columns[0].id: is missing
 { "columns": [{ "id": 31 }] } | columns[0].name: is missing
 { "columns": [{ "id": 31, "name": "A", "color": 3 }] } | columns[0].color: unknown field
