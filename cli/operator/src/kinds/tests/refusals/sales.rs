@@ -46,7 +46,7 @@ fn columns_of_funnels() {
 { "columns": [{ "name": "A" }] } | columns[0].id: is missing
 { "columns": [{ "id": 31 }] } | columns[0].name: is missing
 { "columns": [{ "id": 31, "name": "A", "color": 3 }] } | columns[0].color: unknown field
-{ "columns": [{ "id": 31, "name": "A", "sequence": -1 }] } | columns[0].sequence: <NUMBER>
+{ "columns": [{ "id": 31, "name": "A", "sequence": -1 }] } | columns[0].sequence: <NUMBER>, such as columns: ["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]
 { "columns": [{ "id": 31, "name": "A" }, { "id": 31, "name": "A" }] } | columns: column 31 is there twice
 "#,
     );
