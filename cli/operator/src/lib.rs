@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use shared::directory::DirectoryHead;
 use shared::environment::Environment;
-use shared::ids::UserId;
+use shared::ids::{FunnelId, UserId};
 use shared::instance::InstanceName;
 use shared::settings::SettingError;
 use shared::store::unscoped::format;
@@ -117,6 +117,11 @@ pub enum OperatorError {
     /// The column is one of several funnels.
     #[error("column {0} is in funnels {1}; name one of them with --funnel")]
     ManyFunnels(u64, String),
+    /// The column is the last one of its funnel.
+    #[error(
+        "column {0} is the only one of funnel {1}; remove the funnel with: funil remove --kind funnel {1}"
+    )]
+    LastColumn(u64, FunnelId),
     /// A setting does not exist or does not accept the value.
     #[error(transparent)]
     Setting(#[from] SettingError),

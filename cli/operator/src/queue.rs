@@ -6,7 +6,7 @@ use shared::ids::{AutomationId, LeadId, ReportId};
 use shared::jobs::copies;
 use shared::store::unscoped::key;
 use shared::store::unscoped::notices::{DELETED, MARKED_AT};
-use shared::store::unscoped::quarantine::{self, as_read};
+use shared::store::unscoped::quarantine;
 use shared::store::unscoped::undelivered::{self, Undelivered};
 use shared::time::Timestamp;
 use table::item::{self, Item};
@@ -128,13 +128,14 @@ impl Operator {
     pub async fn run_queue(&self, kind: Option<&str>) -> Result<Vec<Waiting>, OperatorError> {
         let mut scheduled = Vec::new();
         for (waiting, item) in self.waiting(kind).await? {
-            let again = item.map(|item| self.again(&waiting, item)).transpose()?;
+            let transaction = match item {
+                Some(item) => self.again(&waiting, item)?,
+                None => Some(Transaction::default()),
+            };
             // A refused transaction means that it was done, or that another operator has scheduled it.
-            if match again {
-                Some(Some(transaction)) => self.table().try_commit(transaction).await?,
-                Some(None) => false,
-                None => true,
-            } {
+            if let Some(transaction) = transaction
+                && self.table().try_commit(transaction).await?
+            {
                 scheduled.push(waiting);
             }
         }
@@ -154,6 +155,8 @@ impl Operator {
             return quarantine::back(item).map(Some);
         }
         match waiting.work {
+            // The next run sets an unreadable one aside.
+            Work::Notification { .. } if Undelivered::decode(&item).is_err() => Ok(None),
             Work::Notification { .. } => undelivered::again(&item, now),
             Work::Copies { .. } | Work::Erasure { .. } if copies::stuck(&item).is_some() => {
                 copies::unstick(&item).map(Some)
@@ -224,16 +227,12 @@ impl Operator {
         if unreadable.is_some() {
             return Ok(waiting(work, None, None, &reason));
         }
-        let Undelivered {
-            tries,
-            since,
-            next,
-            reason,
-            ..
-        } = Undelivered::decode(item)?;
-        Ok(Waiting {
-            tries,
-            ..waiting(work, since, next, &reason)
+        Ok(match Undelivered::decode(item) {
+            Ok(stored) => Waiting {
+                tries: stored.tries,
+                ..waiting(work, stored.since, stored.next, &stored.reason)
+            },
+            Err(_) => waiting(work, None, next, &quarantine::reason("notification")),
         })
     }
 
@@ -241,17 +240,14 @@ impl Operator {
     async fn without_dropped(&self, found: Vec<Found>) -> Result<Vec<Found>, OperatorError> {
         let checks = found.into_iter().map(async |(waiting, item)| {
             let notification = item.as_ref().filter(|_| waiting.is_of(Some("notification")));
-            let Some(stored) = notification.filter(|item| quarantine::unreadable(item).is_none()) else {
-                return Ok(Some((waiting, item)));
-            };
-            let cause = Undelivered::decode(stored)?.cause;
-            if !self.reader().is_without_record(cause).await? {
-                return Ok(Some((waiting, item)));
+            let cause = notification.and_then(|item| Some(Undelivered::decode(item).ok()?.cause));
+            if let (Some(stored), Some(cause)) = (notification, cause)
+                && self.reader().is_without_record(cause).await?
+            {
+                self.table().try_commit(undelivered::dropped(stored)?).await?;
+                return Ok(None);
             }
-            let mut deletion = Transaction::default();
-            deletion.delete(key_of(stored)?, as_read(stored));
-            self.table().try_commit(deletion).await?;
-            Ok::<_, StoreError>(None)
+            Ok::<_, StoreError>(Some((waiting, item)))
         });
         let checked = stream::iter(checks).buffered(CONCURRENCY);
         let found: Vec<_> = checked.try_collect().await?;

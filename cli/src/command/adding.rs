@@ -156,8 +156,7 @@ pub async fn funnel(FunnelCommand::Add(add): FunnelCommand, global: &Global) -> 
     let operator = Operator::new(&global.store().await?, add.place.instance);
     operator.directory_head().await?;
     let name = asking.answer(add.name.as_deref(), "Name", "Vendas", ask::name)?;
-    let stages = "Entrada, Contato, Proposta, Fechamento";
-    let stages = asking.answer(add.stages.as_deref(), "Stages", stages, ask::names)?;
+    let stages = asking.answer(add.stages.as_deref(), "Stages", provision::STAGES, ask::names)?;
     let id = provision::next_id::<kinds::Funnels>(&operator, |funnel| funnel.id.get()).await?;
     brought(
         &operator,
@@ -192,8 +191,12 @@ pub async fn calendar(
     let user = asking.answer(add.user.as_deref(), "User", &lowest, known)?;
     let zone = settings.timezone().unwrap_or("UTC");
     let zone = asking.answer(add.timezone.as_deref(), "Time zone", zone, provision::zone)?;
-    let hours = "09:00-12:00, 13:30-18:00";
-    let hours = asking.answer(add.hours.as_deref(), "Hours", hours, provision::hours)?;
+    let hours = asking.answer(
+        add.hours.as_deref(),
+        "Hours",
+        provision::OPENINGS,
+        provision::hours,
+    )?;
     let page = format!(
         "{}/book/{}/{link}",
         add.address.base(global)?,

@@ -1,7 +1,7 @@
 //! Questions of a command, each with a default (C-111).
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -23,7 +23,7 @@ impl Asking {
     ///
     /// # Errors
     /// [`Failure::Usage`] if standard input is no terminal and `--yes` is absent; [`Failure::Refused`] if the output file
-    /// exists.
+    /// exists, or its directory does not.
     pub fn begin(&self) -> Result<(), Failure> {
         if !self.yes && !io::stdin().is_terminal() {
             let reason = "nobody can be asked, because standard input is no terminal; add --yes to take the defaults, and give \
@@ -34,6 +34,10 @@ impl Asking {
             Some(path) if path.exists() => Err(Failure::Refused(format!(
                 "{} exists; name another file with --output",
                 path.display()
+            ))),
+            Some(path) if !folder(path).is_dir() => Err(Failure::Refused(format!(
+                "there is no directory {}; create it, or name another file with --output",
+                folder(path).display()
             ))),
             _ => Ok(()),
         }
@@ -74,6 +78,12 @@ impl Asking {
             }
         }
     }
+}
+
+/// The directory of a file.
+pub fn folder(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Text of 1 to 255 characters.

@@ -75,14 +75,14 @@ pub struct ConvertArgs {
 }
 
 fn zone(name: &str) -> Result<Zone, &'static str> {
-    Zone::parse(name).ok_or("must be an IANA time zone such as America/Sao_Paulo")
+    Zone::parse(name).ok_or(Zone::MUST)
 }
 
 fn encoding(name: &str) -> Result<&'static Encoding, &'static str> {
     Encoding::for_label(name.as_bytes()).ok_or("must be an encoding such as utf-8, windows-1252 or macintosh")
 }
 
-/// What an instance has.
+/// The zone, the users and the ids of an instance.
 #[derive(Default)]
 struct InstanceState {
     operator: Option<Operator>,

@@ -21,10 +21,14 @@ const LABEL: &str = "panel";
 /// Address of `funil serve` with its defaults.
 const USUAL: &str = "http://127.0.0.1:3000";
 
+/// The address of a deployment. Only the output of the stack with this name tells it.
+const DEPLOYED: &str = "<BaseUrl>";
+
 /// The address in links.
 #[derive(Debug, Args)]
 pub struct LinkUrl {
-    /// Address of the service [default: that of the running `funil serve`, else `http://127.0.0.1:3000`]
+    /// Address of the service [default: that of the running `funil serve`, else `http://127.0.0.1:3000`; of a deployment
+    /// `<BaseUrl>`, to be replaced by that output of the stack]
     #[arg(long, value_name = "URL", value_parser = address)]
     url: Option<String>,
     /// Validity of the panel's link in days
@@ -53,9 +57,7 @@ impl LinkUrl {
         if let Some(url) = &self.url {
             return Ok(url.clone());
         }
-        let directory = global.directory()?;
-        let running = directory.and_then(|directory| crate::serve::running_url(&directory));
-        Ok(running.unwrap_or_else(|| USUAL.to_owned()))
+        Ok(usual(&global.place()?))
     }
 
     /// A link with a new key and a new token, after the former ones of the user were revoked. `None` for a deployed table,
@@ -112,4 +114,30 @@ fn address(text: &str) -> Result<String, &'static str> {
     (is_web && is_plain)
         .then(|| text.to_owned())
         .ok_or("an address is a URL such as https://crm.example.com")
+}
+
+/// The address of the service on a database, if none is given.
+fn usual(place: &Place) -> String {
+    let running = match place {
+        Place::Endpoint(None) => return DEPLOYED.to_owned(),
+        Place::Endpoint(Some(_)) => None,
+        Place::Directory(directory) => crate::serve::running_url(directory),
+    };
+    running.unwrap_or_else(|| USUAL.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C-111: a link never leads to this machine if the data is in AWS.
+    #[test]
+    fn the_address_of_a_deployment_is_that_of_its_stack() {
+        assert_eq!(usual(&Place::Endpoint(None)), "<BaseUrl>");
+        assert_eq!(
+            usual(&Place::Endpoint(Some("http://127.0.0.1:4566".to_owned()))),
+            USUAL
+        );
+        assert_eq!(usual(&Place::Directory("none".into())), USUAL);
+    }
 }

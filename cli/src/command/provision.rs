@@ -8,12 +8,17 @@ use indicatif::ProgressBar;
 use operator::import::{self, Source};
 use operator::{Operator, kinds};
 use serde_json::{Value, json};
-use shared::calendar::LinkName;
+use shared::calendar::{BadLinkName, LinkName};
 use shared::time::Zone;
 
+use super::ask::folder;
 use super::{Answer, Failure};
 
-/// Openings of a calendar, from Monday to Friday.
+/// Stages of a funnel, if none are given.
+pub const STAGES: &str = "Entrada, Contato, Proposta, Fechamento";
+/// Openings of a calendar from Monday to Friday, if none are given.
+pub const OPENINGS: &str = "09:00-12:00, 13:30-18:00";
+/// The days of these openings.
 const WORKDAYS: [&str; 5] = ["mon", "tue", "wed", "thu", "fri"];
 /// Reasons for lost opportunities of a new instance.
 const LOSS_REASONS: [&str; 4] = [
@@ -123,7 +128,7 @@ fn clock(text: &str) -> Option<String> {
 /// The rule.
 pub fn zone(text: &str) -> Result<String, String> {
     let known = Zone::parse(text).map(|_| text.to_owned());
-    known.ok_or_else(|| "must be an IANA time zone such as America/Sao_Paulo".to_owned())
+    known.ok_or_else(|| Zone::MUST.to_owned())
 }
 
 /// Reads the last segment of a public link.
@@ -131,7 +136,7 @@ pub fn zone(text: &str) -> Result<String, String> {
 /// # Errors
 /// The rule.
 pub fn link_name(text: &str) -> Result<LinkName, String> {
-    LinkName::parse(text).ok_or_else(|| "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -".to_owned())
+    LinkName::parse(text).ok_or_else(|| BadLinkName.to_string())
 }
 
 /// Imports new records and keeps their lines in a file, if one is named. Returns the lines as text.
@@ -161,8 +166,7 @@ pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) 
 
 /// Creates a file that only its owner can read, because a form's line has a token.
 fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let file = tempfile::NamedTempFile::new_in(folder(path));
     let written = file.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         Ok(file.persist_noclobber(path)?)

@@ -78,11 +78,14 @@ pub async fn run(Queue { instance, kind, run }: Queue, global: &Global) -> Resul
     let operator = Operator::new(&global.store().await?, instance);
     let (found, note) = if run {
         let found = operator.run_queue(kind.as_deref()).await?;
-        let sent = found
-            .iter()
-            .filter(|waiting| waiting.is_of(Some("notification")))
-            .count();
-        let note = format!("{} done, {sent} sent within a minute", found.len() - sent);
+        let of_receivers = |waiting: &&Waiting| waiting.is_of(Some("notification"));
+        let sent = found.iter().filter(of_receivers).count();
+        let left = operator.queue(kind.as_deref()).await?;
+        let left = left.len() - left.iter().filter(of_receivers).count();
+        let note = format!(
+            "{} tried, {left} left, {sent} sent within a minute",
+            found.len() - sent
+        );
         (found, note)
     } else {
         let found = operator.queue(kind.as_deref()).await?;

@@ -133,7 +133,7 @@ fn document(ready: &Ready, hosts: &[String]) -> Value {
     document
 }
 
-/// What to do first: with the demo, or without an instance.
+/// The first steps: with the demo, or without an instance.
 fn first_steps(ready: &Ready) -> String {
     let (mut text, url, place) = (String::new(), ready.url(), &ready.place);
     match &ready.demo {

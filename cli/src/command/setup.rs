@@ -55,7 +55,7 @@ pub struct Setup {
     asking: Asking,
 }
 
-/// What the operator has answered.
+/// The answers of the operator.
 struct Answers {
     timezone: String,
     admin: String,
@@ -70,17 +70,20 @@ impl Setup {
         let asking = &self.asking;
         asking.begin()?;
         let zone = "America/Sao_Paulo";
-        let stages = "Entrada, Contato, Proposta, Fechamento";
-        let hours = "09:00-12:00, 13:30-18:00";
         Ok(Answers {
             timezone: asking.answer(self.timezone.as_deref(), "Time zone", zone, provision::zone)?,
             admin: asking.answer(self.admin.as_deref(), "Administrator's name", "Admin", ask::name)?,
             email: asking.answer(self.email.as_deref(), "Administrator's e-mail", "", ask::email)?,
-            stages: asking.answer(self.stages.as_deref(), "Stages of the funnel", stages, ask::names)?,
+            stages: asking.answer(
+                self.stages.as_deref(),
+                "Stages of the funnel",
+                provision::STAGES,
+                ask::names,
+            )?,
             hours: asking.answer(
                 self.hours.as_deref(),
                 "Hours of the calendar",
-                hours,
+                provision::OPENINGS,
                 provision::hours,
             )?,
             form: asking.answer(

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::kind::FileKind;
 use super::names::{self, ColumnField, FileNames, plain};
 
-/// What the headings of a file tell together.
+/// The use of each heading, which depends on the other headings of the file.
 #[derive(Debug)]
 pub struct Layout<'a> {
     names: &'a FileNames,

@@ -12,7 +12,7 @@ use super::target::ColumnTarget;
 use super::token::amount::DecimalMark;
 use super::token::date::DateOrder;
 
-/// What a file of opportunities may lack without being refused.
+/// A role without a column in a file of opportunities, which the map allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

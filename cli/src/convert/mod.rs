@@ -78,9 +78,9 @@ pub struct Converted<'a> {
     zone: Option<Zone>,
     /// The mapping, the decisions about values, the duplicates and the omitted rows, as text.
     pub report: String,
-    /// What has to be answered before anything can be converted.
+    /// Questions to answer before anything can be converted.
     pub questions: Vec<String>,
-    /// What the operator has to judge.
+    /// Decisions that the operator has to judge.
     pub doubts: Vec<String>,
 }
 

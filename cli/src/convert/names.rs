@@ -81,7 +81,7 @@ struct Names {
     product: String,
     /// Headings that tell the product, with the kind of such a file.
     sign: Vec<Sign>,
-    /// What is between several contacts of a deal.
+    /// The separators of several contacts of a deal.
     contacts: Vec<char>,
     company: Section,
     lead: Section,
@@ -278,7 +278,7 @@ impl FileNames {
         }
     }
 
-    /// What is between several contacts of a deal.
+    /// The separators of several contacts of a deal.
     pub fn contacts(&self) -> Vec<char> {
         let own = self.chain.iter().find(|names| !names.contacts.is_empty());
         own.map_or_else(|| vec![';'], |names| names.contacts.clone())

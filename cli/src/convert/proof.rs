@@ -40,13 +40,13 @@ pub struct Styles {
 pub struct Proofs {
     /// In the order of the files.
     pub styles: Vec<Styles>,
-    /// What stays open, with the option to add.
+    /// Open decisions, with the option to add.
     pub questions: Vec<String>,
     /// The first local date of a file, with its place.
     pub local_date: Option<String>,
 }
 
-/// What the values of columns prove. Values are the first places.
+/// The proofs of the values of columns: the first place of each.
 #[derive(Debug, Default, Clone)]
 struct Tally {
     comma: Option<String>,
@@ -149,7 +149,7 @@ fn only<T: Copy>(first: bool, second: bool, [one, other]: [T; 2]) -> Option<T> {
     }
 }
 
-/// What the values of a file prove.
+/// The proofs of the values of a file.
 fn tally(file: &MappedFile) -> Tally {
     let mut tally = Tally::default();
     for (at, column) in file.columns.iter().enumerate() {

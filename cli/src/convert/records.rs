@@ -68,7 +68,7 @@ pub struct RecordBuilder<'a> {
     pub losses: Vec<RowRemark>,
     /// Number of rows by remark about their values.
     pub notes: BTreeMap<String, u64>,
-    /// What the operator has to judge, with the line of the map to write.
+    /// Decisions that the operator has to judge, with the line of the map to write.
     pub doubts: Vec<String>,
     /// Places of omitted companies and leads by kind, product and id.
     omitted: HashMap<(FileKind, &'static str, String), String>,

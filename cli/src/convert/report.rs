@@ -1,5 +1,5 @@
-//! What a conversion tells: its decisions, the values and rows that are left out, and what the operator has to judge
-//! (C-105).
+//! The report of a conversion: its decisions, the values and rows that are left out, and the decisions that the operator has
+//! to judge (C-105).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -299,7 +299,7 @@ fn amounts_of_leads(file: &MappedFile) -> Option<String> {
     ))
 }
 
-/// What the operator has to judge, each with the line of the map to write.
+/// The decisions that the operator has to judge, each with the line of the map to write.
 pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let mut doubts = records.doubts.clone();
     for file in files {

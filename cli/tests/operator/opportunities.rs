@@ -66,7 +66,8 @@ fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
 /// Lines with every sort of unknown reference, and a valid line.
 fn astray() -> String {
     let access = |id: u64, access: Value| {
-        json!({ "kind": "funnel", "id": id, "name": "A", "columns": [], "access": access }).to_string() + "\n"
+        json!({ "kind": "funnel", "id": id, "name": "A", "columns": ["A"], "access": access }).to_string()
+            + "\n"
     };
     [
         access(4, json!({ "users": [7, 99] })),
@@ -290,17 +291,27 @@ fn columns_with_opportunities_cannot_be_removed() {
     );
 }
 
+/// A funnel without columns takes no opportunities, so neither an import nor a removal leaves one.
 #[test]
-fn a_funnel_may_have_no_column_yet() {
+fn a_funnel_has_a_column() {
     let bench = bench();
-    bench.import(&funnel(&[])).done();
-    assert_eq!(bench.import(&funnel(&[])).done().document()["unchanged"], 1);
-    let line = json!({ "kind": "funnel", "id": 3, "name": "Vendas", "columns": [] });
-    assert_eq!(records(&bench.export(), "funnel"), [line]);
-    let cut = bench
-        .import(r#"{"kind":"funnel","id":3,"name":"Vendas"}"#)
-        .document();
-    assert_eq!(refused(&cut), ["line 1: columns: is missing"]);
+    for line in [
+        r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[]}"#,
+        r#"{"kind":"funnel","id":3,"name":"Vendas"}"#,
+    ] {
+        let reason = &refused(&bench.import(line).document())[0];
+        assert!(reason.starts_with("line 1: columns: "), "{reason}");
+    }
+    bench.import(&funnel(&[31])).done();
+    let kept = bench.funil("remove --instance acme --kind column 31");
+    assert_eq!(kept.code, 1);
+    assert!(
+        kept.err
+            .contains("column 31 is the only one of funnel 3; remove the funnel"),
+        "{}",
+        kept.err
+    );
+    assert_eq!(records(&bench.export(), "funnel").len(), 1);
 }
 
 #[test]

@@ -132,6 +132,11 @@ fn the_lines_go_to_a_new_file() {
     let again = bench.funil(&format!("setup other --yes --output {}", file.display()));
     assert_eq!(again.code, 1);
     assert_eq!(fs::read_to_string(&file).unwrap(), kept);
+    // No instance is left that a second attempt would refuse.
+    let nowhere = folder.path().join("none").join("third.ndjson");
+    let refused = bench.funil(&format!("setup third --yes --output {}", nowhere.display()));
+    assert!(refused.err.contains("there is no directory"), "{}", refused.err);
+    assert_eq!(bench.funil("instance show third").code, 1);
 }
 
 #[test]

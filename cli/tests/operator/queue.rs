@@ -176,11 +176,34 @@ fn work_of_every_kind_is_listed_and_done() {
     );
     let done = queue(" --run");
     assert!(
-        done.err.contains("5 done, 0 sent within a minute"),
+        done.err.contains("5 tried, 0 left, 0 sent within a minute"),
         "{}",
         done.err
     );
     assert_eq!(queue(" --json").document(), json!([]));
     assert_eq!(bench.funil("queue --instance acme --kind lead").code, 2);
     assert_eq!(bench.funil("queue --instance nobody").code, 1);
+}
+
+/// A notification that cannot be read hides no other work.
+#[test]
+fn unreadable_notifications_are_listed() {
+    let bench = bench();
+    bench.import(r#"{"kind":"lead","id":7,"firstname":"Ana"}"#).done();
+    bench.put("acme#trigger", &sort(7, 3), &item(2, &[("v", 5), ("claimed", 0)]));
+    let poisoned = json!({ "v": { "N": "1" }, "due": { "S": "poison" } });
+    bench.put("acme#trigger", &sort(7, 4), &poisoned);
+    let queue = |more: &str| bench.funil(&format!("queue --instance acme --json{more}")).done();
+    let listed = queue("").document();
+    let reasons: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|waiting| &waiting["reason"])
+        .collect();
+    assert_eq!(
+        reasons,
+        ["the receiver answered 500", "the notification could not be read"]
+    );
+    assert_eq!(queue(" --run").document().as_array().map(Vec::len), Some(1));
 }

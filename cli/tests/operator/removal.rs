@@ -165,7 +165,8 @@ fn sound(bench: &Bench, after: &str) {
 #[test]
 fn records_that_are_not_there_are_told() {
     let bench = shop();
-    let second = r#"{"kind":"funnel","id":4,"name":"Outro","columns":[{"id":32,"name":"B"}]}"#;
+    let second =
+        r#"{"kind":"funnel","id":4,"name":"Outro","columns":[{"id":32,"name":"B"},{"id":41,"name":"C"}]}"#;
     bench.import(second).done();
     for (arguments, code, text) in [
         ("tag 404", 1, "there is no tag 404 in instance acme"),

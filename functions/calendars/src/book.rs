@@ -37,7 +37,7 @@ impl LinkQuery for BookMeeting {
 /// knows the link, one for reads and one for the write; otherwise three.
 pub async fn book(request: Public<BookingEndpoint>) -> Result<Idempotent<Json<Value>>, BookingError> {
     let (query, reader, check) = request.parse_link::<BookMeeting>().await?;
-    let checked = check.beside(reader.begin_booking(&query.request)).await;
+    let checked = check.join(reader.begin_booking(&query.request)).await;
     let (mut scope, found) = checked.map_err(|refused| query.refused(refused))?;
     if found.claimed != Claimed::New {
         scope.show_limit();

@@ -40,9 +40,7 @@ impl ListCalendars {
         let calendars = selection.get("calendars");
         calendars.is_some_and(|fields| fields.contains(NEXT))
     }
-}
 
-impl ListCalendars {
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let selection = request.params.selection(ROOTS)?;
         Ok(Self {
@@ -57,7 +55,7 @@ impl ListCalendars {
 pub async fn list(request: Keyed<KeyAnywhere, SeeCalendars>) -> Result<Json<Value>, RequestError> {
     let (query, reader, check) = request.parse(ListCalendars::parse).await?;
     let (scope, found) = check
-        .beside(reader.begin_calendars(query.shows_next(), query.now))
+        .join(reader.begin_calendars(query.shows_next(), query.now))
         .await?;
     let calendars = scope
         .store

@@ -30,7 +30,7 @@ fn page(request: &RawRequest) -> Result<MeetingRequest, RequestError> {
 /// A page that exceeds the response limit is cut.
 pub async fn meetings(request: Keyed<KeyAnywhere, SeeCalendars>) -> Result<Response, RequestError> {
     let (query, reader, check) = request.parse(page).await?;
-    let (scope, found) = check.beside(reader.begin_meetings(&query)).await?;
+    let (scope, found) = check.join(reader.begin_meetings(&query)).await?;
     let page = scope.store.reader().finish_meetings(found, &query).await?;
     let page = page.ok_or(RequestError::NotFound)?;
     let shown = |max: usize| {

@@ -81,7 +81,7 @@ impl ListSlots {
 /// link, otherwise two.
 pub async fn slots(request: Public<SlotsEndpoint>) -> Result<Json<Value>, BookingError> {
     let (query, reader, check) = request.parse_link::<ListSlots>().await?;
-    let checked = check.beside(reader.begin_slots(&query.request)).await;
+    let checked = check.join(reader.begin_slots(&query.request)).await;
     let (mut scope, found) = checked.map_err(|refused| query.refused(refused))?;
     let ListSlots { request, now, .. } = &query;
     let calendar = scope.calendar.take();

@@ -15,7 +15,7 @@ use crate::wire;
 pub async fn record(request: Signed) -> Result<Idempotent<(StatusCode, Json<Value>)>, CallError> {
     let call = |request: &RawRequest| wire::read(request.idempotency_key()?, &request.body);
     let (call, reader, check) = request.parse(call).await?;
-    let (scope, found) = check.beside(reader.begin_call(&call)).await?;
+    let (scope, found) = check.join(reader.begin_call(&call)).await?;
     if let Some(id) = replayed(found.claimed)? {
         return Ok(Idempotent::Replayed(created(id)));
     }

@@ -51,7 +51,7 @@ impl Submission {
 /// an address.
 pub async fn submit(request: FormRequest) -> Result<Response, RequestError> {
     let (submission, reader, check) = request.parse(Submission::read).await?;
-    let (scope, found) = check.beside(submission.begin_expected(&reader)).await?;
+    let (scope, found) = check.join(submission.begin_expected(&reader)).await?;
     let submitted = submission.accepted(&scope.form)?;
     // The prefetched reads depend on the form, which may have changed since this process read it.
     let start = match found {

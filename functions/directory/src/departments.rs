@@ -10,7 +10,7 @@ use crate::view::department_views;
 /// members; one more for each MB. An item contains the members of one department within a range of a thousand ids.
 pub async fn list(request: Keyed<KeyAndToken, DirectoryOnly>) -> Result<Response, RequestError> {
     let (reader, check) = request.without_query().await?;
-    let (scope, list) = check.beside(reader.departments()).await?;
+    let (scope, list) = check.join(reader.departments()).await?;
     let directory = scope.viewer.directory();
     let list = scope.store.reader().complete_departments(directory, list).await?;
     Ok(json(&department_views(directory, &list)))

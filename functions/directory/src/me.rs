@@ -9,7 +9,7 @@ use shared::http::{RequestError, json};
 /// round trips, because only the credentials name the user.
 pub async fn show(request: Keyed<KeyAndToken, DirectoryOnly>) -> Result<Response, RequestError> {
     let (_, check) = request.without_query().await?;
-    let (scope, ()) = check.beside(async { Ok(()) }).await?;
+    let (scope, ()) = check.join(async { Ok(()) }).await?;
     let user = scope.store.reader().user(scope.viewer.user()).await?;
     let settings = &scope.viewer.directory().settings;
     Ok(json(&json!({ "data": {

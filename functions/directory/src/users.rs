@@ -27,9 +27,7 @@ impl ListUsers {
 /// more for each MB, which contains about 3,000 users.
 pub async fn list(request: Keyed<KeyAndToken, DirectoryOnly>) -> Result<Response, RequestError> {
     let (query, reader, check) = request.parse(ListUsers::parse).await?;
-    let (scope, start) = check
-        .beside(reader.begin_users(&query.page, query.active))
-        .await?;
+    let (scope, start) = check.join(reader.begin_users(&query.page, query.active)).await?;
     let users = scope.store.finish_users(&scope.viewer, &query.page, start);
     let users = users.await.map_err(RequestError::of_page)?;
     let views: Vec<_> = users.iter().map(UserView::of).collect();

@@ -45,17 +45,17 @@ impl Archive {
 /// Archives or restores leads; a repeated request changes nothing. Two round trips, one if nothing changes.
 pub async fn archive(request: Keyed<KeyInQuery, ArchiveLeads>) -> Result<Json<Value>, RequestError> {
     let (query, reader, check) = request.parse(Archive::parse).await?;
-    let (scope, mut found) = check
-        .beside(reader.lead_records(query.ids.iter().copied()))
-        .await?;
+    let (scope, mut found) = check.join(reader.lead_records(query.ids.iter().copied())).await?;
     let Archive {
         archived,
         ids,
         is_bulk,
     } = query;
     let records: Vec<LeadRecord> = ids.iter().filter_map(|id| found.remove(id)).collect();
-    let is_visible = |lead: &Lead| scope.viewer.sees_lead(lead.owner, &lead.lists());
-    let changed = scope.store.archive_leads(records, archived, is_visible).await?;
+    let changed = scope
+        .store
+        .archive_leads(records, archived, |lead| scope.sees(lead))
+        .await?;
     let mut shown: Vec<_> = changed.iter().map(view).collect();
     if !is_bulk {
         let lead = shown.pop().ok_or(RequestError::NotFound)?;

@@ -69,7 +69,7 @@ fn unique(text: &str) -> Result<UniqueBy, InvalidField> {
 pub async fn create(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, CreateError> {
     let (query, reader, check) = request.parse(CreateLead::parse).await?;
     let (scope, (start, named)) = check
-        .beside(async {
+        .join(async {
             let claim = query.claim(&reader);
             let identity = Identity::of(query.patch.number_texts(), query.patch.email(), query.unique);
             tokio::try_join!(
@@ -103,7 +103,7 @@ fn shown(lead: Lead, scope: &Scope) -> Json<Value> {
 /// The response with the existing lead that has the number or the address. Stores the key of the request, if it has
 /// one. Returns an error if the user may not see the lead.
 async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> Result<Response, CreateError> {
-    if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {
+    if !scope.sees(&lead) {
         return Err(CreateError::Conflict);
     }
     if let Some(claim) = claim {
@@ -127,8 +127,9 @@ async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, Cre
         None => None,
     };
     let lead = lead.map(|lead| LeadRecord::from(lead).value.lead);
-    let may_see = |lead: &Lead| scope.viewer.sees_lead(lead.owner, &lead.lists());
-    let lead = lead.filter(may_see).ok_or(RequestError::NotFound)?;
+    let lead = lead
+        .filter(|lead| scope.sees(lead))
+        .ok_or(RequestError::NotFound)?;
     let answer = Idempotent::Replayed(shown(lead, scope));
     Ok(Some(match claimed {
         Claimed::Found(_) => (EXISTING, answer).into_response(),

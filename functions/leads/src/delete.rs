@@ -2,10 +2,9 @@
 
 use axum::Json;
 use serde_json::{Value, json};
-use shared::auth::{DeleteLeads, KeyInQuery, Keyed, Scope};
+use shared::auth::{DeleteLeads, KeyInQuery, Keyed};
 use shared::http::{RawRequest, RequestError, parse_object};
 use shared::ids::LeadId;
-use shared::lead::Lead;
 use shared::store::{Deleted, LeadRecord};
 
 use crate::wire::lead_ids;
@@ -15,9 +14,9 @@ use crate::wire::lead_ids;
 pub async fn one(request: Keyed<KeyInQuery, DeleteLeads>) -> Result<Json<Value>, RequestError> {
     let id = |request: &RawRequest| Ok::<_, RequestError>(request.id("id", LeadId::parse)?);
     let (id, reader, check) = request.parse(id).await?;
-    let (scope, found) = check.beside(reader.lead_record(id)).await?;
+    let (scope, found) = check.join(reader.lead_record(id)).await?;
     let lead = found.ok_or(RequestError::NotFound)?;
-    match scope.store.delete_lead(lead, is_visible(&scope)).await? {
+    match scope.store.delete_lead(lead, |lead| scope.sees(lead)).await? {
         Deleted::Done => Ok(Json(json!({ "msg": "deleted", "data": { "id": id } }))),
         Deleted::Gone => Err(RequestError::NotFound),
     }
@@ -27,15 +26,10 @@ pub async fn one(request: Keyed<KeyInQuery, DeleteLeads>) -> Result<Json<Value>,
 pub async fn many(request: Keyed<KeyInQuery, DeleteLeads>) -> Result<Json<Value>, RequestError> {
     let ids = |request: &RawRequest| Ok::<_, RequestError>(lead_ids(&parse_object(&request.body)?, "ids")?);
     let (ids, reader, check) = request.parse(ids).await?;
-    let (scope, mut found) = check.beside(reader.lead_records(ids.iter().copied())).await?;
+    let (scope, mut found) = check.join(reader.lead_records(ids.iter().copied())).await?;
     let leads: Vec<LeadRecord> = ids.iter().filter_map(|id| found.remove(id)).collect();
-    let deleted = scope.store.delete_leads(leads, is_visible(&scope)).await?;
+    let deleted = scope.store.delete_leads(leads, |lead| scope.sees(lead)).await?;
     let (deleted, missing): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| deleted.contains(id));
     let data = json!({ "ids": deleted, "notFound": missing });
     Ok(Json(json!({ "msg": "deleted", "data": data })))
-}
-
-/// Whether the user may see a lead.
-fn is_visible(scope: &Scope) -> impl Fn(&Lead) -> bool {
-    |lead| scope.viewer.sees_lead(lead.owner, &lead.lists())
 }

@@ -42,10 +42,10 @@ impl GetLead {
 pub async fn get(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
     let (query, reader, check) = request.parse(GetLead::parse).await?;
     let (scope, (record, expected)) = check
-        .beside(async { tokio::try_join!(reader.lead_record(query.id), query.view.expected(&reader)) })
+        .join(async { tokio::try_join!(reader.lead_record(query.id), query.view.expected(&reader)) })
         .await?;
     let GetLead { view, .. } = query;
-    let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
+    let sees = |record: &LeadRecord| scope.sees(&record.lead);
     let mut record = record.filter(sees).ok_or(RequestError::NotFound)?;
     if view.has_custom_fields() {
         let whole = scope.store.reader().whole(record).await?;

@@ -62,7 +62,7 @@ pub async fn answer(
 ) -> Result<Response, RequestError> {
     let (ListLeads { page: request, view }, reader, check) = request.parse(parse).await?;
     let reads = async { tokio::try_join!(reader.begin_leads(&request), view.expected(&reader)) };
-    let (scope, (start, expected)) = check.beside(reads).await?;
+    let (scope, (start, expected)) = check.join(reads).await?;
     let page = scope.store.finish_leads(&scope.viewer, &request, start).await;
     let page = if request.tag.is_some() {
         page.map_err(RequestError::over_budget(TAG_OVER_BUDGET))?

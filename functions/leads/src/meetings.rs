@@ -16,8 +16,8 @@ const OVER_BUDGET: &str = "id: the meetings of this lead are more than read_budg
 pub async fn list(request: Keyed<KeyAndToken, SeeLeadMeetings>) -> Result<Response, RequestError> {
     let (PageOfLead { id, page }, reader, check) = request.parse(PageOfLead::parse).await?;
     let reads = async { tokio::try_join!(reader.lead_record(id), reader.begin_lead_meetings(id)) };
-    let (scope, (lead, links)) = check.beside(reads).await?;
-    let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
+    let (scope, (lead, links)) = check.join(reads).await?;
+    let sees = |record: &LeadRecord| scope.sees(&record.lead);
     lead.filter(sees).ok_or(RequestError::NotFound)?;
     let reader = scope.store.reader();
     let page = reader.finish_lead_meetings(&scope.viewer, &page, id, links);

@@ -43,8 +43,8 @@ impl PageOfLead {
 pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
     let (PageOfLead { id, page }, reader, check) = request.parse(PageOfLead::parse).await?;
     let reads = async { tokio::try_join!(reader.lead_record(id), reader.begin_timeline(id)) };
-    let (scope, (lead, start)) = check.beside(reads).await?;
-    let sees = |record: &LeadRecord| scope.viewer.sees_lead(record.lead.owner, &record.lead.lists());
+    let (scope, (lead, start)) = check.join(reads).await?;
+    let sees = |record: &LeadRecord| scope.sees(&record.lead);
     lead.filter(sees).ok_or(RequestError::NotFound)?;
     let reader = scope.store.reader();
     let page = reader.finish_timeline(&scope.viewer, &page, start).await;

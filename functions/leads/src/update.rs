@@ -60,14 +60,14 @@ async fn update(
 ) -> UpdateReply {
     let (Changes { id, patch }, reader, check) = request.parse(parse).await?;
     let reads = async { tokio::try_join!(reader.lead_record(id), NamedRecords::read(&reader, &patch)) };
-    let (scope, (stored, named)) = check.beside(reads).await?;
+    let (scope, (stored, named)) = check.join(reads).await?;
     let stored = stored.ok_or(RequestError::NotFound)?;
     let whole = scope.store.reader().whole(stored);
     let (stored, named) = tokio::try_join!(whole, named.with_name_of(&scope))?;
     let stored = stored.ok_or(RequestError::NotFound)?;
     let context = edit_context(&scope, &named);
     let change = |lead: &Lead| {
-        if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {
+        if !scope.sees(lead) {
             return Err(RequestError::NotFound);
         }
         patch.apply(lead, &context).map_err(invalid)

@@ -40,7 +40,7 @@ impl CreateOpportunity {
 pub async fn create(request: Keyed<KeyAndToken, AnyUser>) -> Result<Reply, OpportunityError> {
     let (query, reader, check) = request.parse(CreateOpportunity::parse).await?;
     let (scope, mut found) = check
-        .beside(async {
+        .join(async {
             let claim = query.key.as_ref().map(|(key, content)| {
                 IdempotencyKey::new("POST /crmopportunity", reader.caller().key(), key, content)
             });

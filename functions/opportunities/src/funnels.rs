@@ -11,7 +11,7 @@ use crate::view::FunnelView;
 /// round trip for the first 50, one more for each MB.
 pub async fn list(request: Keyed<KeyInQuery, DirectoryOnly>) -> Result<Response, RequestError> {
     let (page, reader, check) = request.parse(RawRequest::records).await?;
-    let (scope, start) = check.beside(reader.begin_funnels(&page)).await?;
+    let (scope, start) = check.join(reader.begin_funnels(&page)).await?;
     let found = scope.store.finish_funnels(&scope.viewer, &page, start);
     let found = found.await.map_err(RequestError::of_page)?;
     let shown: Vec<_> = found.iter().map(FunnelView::of).collect();

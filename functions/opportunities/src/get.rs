@@ -29,7 +29,7 @@ impl GetOpportunity {
 pub async fn get(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
     let (query, reader, check) = request.parse(GetOpportunity::parse).await?;
     let (scope, (card, mut funnels)) = check
-        .beside(async {
+        .join(async {
             let funnels = async {
                 match query.funnel {
                     Some(id) => {

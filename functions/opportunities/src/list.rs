@@ -24,7 +24,7 @@ impl ListOpportunities {
 /// as many of its newest opportunities as fit. Two round trips.
 pub async fn list(request: Keyed<KeyInQuery, AnyUser>) -> Result<Response, ListError> {
     let (query, reader, check) = request.parse(ListOpportunities::parse).await?;
-    let (scope, found) = check.beside(reader.begin_board(&query.request)).await?;
+    let (scope, found) = check.join(reader.begin_board(&query.request)).await?;
     let funnel = found.funnel().ok_or(ListError::Funnel(query.request.funnel))?;
     if !scope.viewer.sees_funnel(&funnel.access) {
         return Err(RequestError::Unauthorized.into());

@@ -32,7 +32,7 @@ impl ListLeadOpportunities {
 /// users.
 pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, RequestError> {
     let (query, reader, check) = request.parse(ListLeadOpportunities::parse).await?;
-    let (scope, mut found) = check.beside(reader.begin_lead_opportunities(query.lead)).await?;
+    let (scope, mut found) = check.join(reader.begin_lead_opportunities(query.lead)).await?;
     let lead = found.lead.take();
     let lead = lead.filter(|lead| scope.viewer.sees_lead(lead.lead.owner, &lead.lead.lists()));
     let lead = lead.ok_or(RequestError::NotFound)?;

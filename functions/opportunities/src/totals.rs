@@ -29,7 +29,7 @@ impl ListTotals {
 /// first request of a viewer who does not see all opportunities.
 pub async fn list(request: Keyed<KeyAndToken, AnyUser>) -> Result<Response, ListError> {
     let (query, reader, check) = request.parse(ListTotals::parse).await?;
-    let (scope, found) = check.beside(reader.begin_column_totals(query.funnel)).await?;
+    let (scope, found) = check.join(reader.begin_column_totals(query.funnel)).await?;
     let funnel = found.funnel.as_ref().ok_or(ListError::Funnel(query.funnel))?;
     if !scope.viewer.sees_funnel(&funnel.access) {
         return Err(RequestError::Unauthorized.into());

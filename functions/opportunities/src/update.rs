@@ -36,7 +36,7 @@ impl UpdateOpportunity {
 pub async fn update(request: Keyed<KeyAndToken, EditOpportunities>) -> Result<Json<Value>, OpportunityError> {
     let (query, reader, check) = request.parse(UpdateOpportunity::parse).await?;
     let (scope, found) = check
-        .beside(async {
+        .join(async {
             let named = (query.patch.lead, query.patch.user);
             reader.begin_update(query.id, query.funnel, named).await
         })

@@ -40,9 +40,7 @@ impl PlotReport {
 /// computed.
 pub async fn chart(request: Keyed<KeyInQuery, SeeReports>) -> Result<Json<Value>, RequestError> {
     let (query, reader, check) = request.parse(PlotReport::parse).await?;
-    let (scope, found) = check
-        .beside(reader.begin_report(&query.report, query.now))
-        .await?;
+    let (scope, found) = check.join(reader.begin_report(&query.report, query.now)).await?;
     let zone = scope.viewer.directory().settings.zone();
     let today = zone.day_of(query.now);
     let range = Range::requested(query.report.from, query.report.to, today);

@@ -9,7 +9,7 @@ use shared::report::Definition;
 /// The reports by id (C-60, C-61). One round trip.
 pub async fn list(request: Keyed<KeyInQuery, SeeReports>) -> Result<Json<Value>, RequestError> {
     let (reader, check) = request.without_query().await?;
-    let (_, found) = check.beside(reader.reports()).await?;
+    let (_, found) = check.join(reader.reports()).await?;
     let reports: Vec<_> = found.iter().map(view).collect();
     Ok(Json(json!({ "data": { "reports": reports } })))
 }

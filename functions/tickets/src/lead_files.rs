@@ -13,7 +13,7 @@ use crate::wire::ListOfLead;
 pub async fn list(request: Keyed<KeyInHeader, SeeTickets>) -> Result<Json<Vec<FileView>>, TicketsError> {
     let (query, reader, check) = request.parse(ListOfLead::parse).await?;
     let (scope, (lead, start)) = check
-        .beside(async {
+        .join(async {
             let files = reader.begin_lead_files(query.lead, &query.page);
             tokio::try_join!(reader.partial_lead(query.lead), files)
         })

@@ -12,7 +12,7 @@ use crate::wire::ListOfLead;
 pub async fn list(request: Keyed<KeyInHeader, SeeTickets>) -> Result<Json<Vec<TicketView>>, TicketsError> {
     let (query, reader, check) = request.parse(ListOfLead::parse).await?;
     let (scope, (lead, start)) = check
-        .beside(async {
+        .join(async {
             let tickets = reader.begin_lead_tickets(query.lead, &query.page);
             tokio::try_join!(reader.partial_lead(query.lead), tickets)
         })

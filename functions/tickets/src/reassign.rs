@@ -42,7 +42,7 @@ impl Reassign {
 pub async fn reassign(request: Keyed<KeyAndToken, SeeTickets>) -> Result<Json<Value>, TicketsError> {
     let (query, reader, check) = request.parse(Reassign::parse).await?;
     let (scope, found) = check
-        .beside(reader.begin_reassignment(query.ticket, query.lead))
+        .join(reader.begin_reassignment(query.ticket, query.lead))
         .await?;
     let Reassign { ticket, lead } = query;
     let visible = |lead: Option<&_>| sees(&scope.viewer, lead);

@@ -32,7 +32,7 @@ impl ListTicketFiles {
 pub async fn list(request: Keyed<KeyInHeader, SeeTickets>) -> Result<Json<Vec<FileView>>, TicketsError> {
     let (query, reader, check) = request.parse(ListTicketFiles::parse).await?;
     let (scope, found) = check
-        .beside(reader.begin_ticket_files(query.ticket, &query.page))
+        .join(reader.begin_ticket_files(query.ticket, &query.page))
         .await?;
     let found = found.ok_or(TicketsError::Ticket(query.ticket))?;
     scope.store.reader().remember_ticket(&found);

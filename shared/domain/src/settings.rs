@@ -111,7 +111,6 @@ pub enum SettingError {
     Value(&'static str, &'static str),
 }
 
-const MUST_BE_ZONE: &str = "must be an IANA time zone such as America/Sao_Paulo";
 const MUST_BE_CURRENCY: &str = "must be a code of ISO 4217 such as BRL, USD or EUR";
 
 /// Names of all settings, in display order.
@@ -150,7 +149,7 @@ impl Settings {
                     WebhookSecret::MUST,
                 )?;
             }
-            "timezone" => self.timezone = optional(value, zone_name, "timezone", MUST_BE_ZONE)?,
+            "timezone" => self.timezone = optional(value, zone_name, "timezone", Zone::MUST)?,
             "currency" => self.currency = optional(value, currency_code, "currency", MUST_BE_CURRENCY)?,
             "page_base" => self.page_base = optional(value, page_base, "page_base", "must be 0 or 1")?,
             "credential_placement" => {

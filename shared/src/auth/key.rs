@@ -10,6 +10,7 @@ use crate::credential::{CredentialKind, Secret};
 use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
+use crate::lead::Lead;
 use crate::settings::CredentialPlacement;
 use crate::store::{CallerId, Credential, FoundCredentials, Members, Reader, Store, StoredDirectory, Writer};
 use crate::telemetry::request::{self, Refusal};
@@ -53,6 +54,12 @@ impl Scope {
     #[must_use]
     pub fn instance(&self) -> &InstanceName {
         self.store.reader().instance()
+    }
+
+    /// Whether the user sees a lead.
+    #[must_use]
+    pub fn sees(&self, lead: &Lead) -> bool {
+        self.viewer.sees_lead(lead.owner, &lead.lists())
     }
 
     /// Current time.

@@ -1,10 +1,10 @@
 //! The check of a request's caller, which creates its scope, the only way to the store.
 //!
 //! A handler takes a [`Keyed`], [`Public`], [`Signed`] or [`FormRequest`] request, whose type names the placement of credentials and
-//! the required permission. [`Unchecked::parse`] reads the query, and [`Check::beside`] checks the caller. The checks have one order
+//! the required permission. [`Unchecked::parse`] reads the query, and [`Check::join`] checks the caller. The checks have one order
 //! (C-41): `i`, credentials, rate limit, query, permission.
 //!
-//! The handler's first reads run beside the check, through a [`Reader`] that cannot write. Before the check has passed, they read at
+//! The handler's first reads run concurrently with the check, through a [`Reader`] that cannot write. Before the check has passed, they read at
 //! most one page, and only for a caller that this process accepted recently. For any other caller they wait (C-86). So a revoked
 //! credential reads at most one page in each process.
 
@@ -104,7 +104,7 @@ impl<G> FromRequest<App> for Unchecked<G> {
 }
 
 impl<G: Guard> Unchecked<G> {
-    /// Parses the query. Returns it with the reader for the first reads and the check, which runs beside them.
+    /// Parses the query. Returns it with the reader for the first reads and the check, which runs concurrently with them.
     ///
     /// # Errors
     /// The first of: `i`, credentials, rate limit and query, so only a caller with valid credentials gets the error in the query.
@@ -135,6 +135,7 @@ impl<G: Guard> Unchecked<G> {
 
 /// The check of a caller, before it runs.
 #[derive(Debug)]
+#[must_use = "the caller is not checked yet"]
 pub struct Check<G> {
     guard: G,
     reader: Reader,
@@ -142,7 +143,7 @@ pub struct Check<G> {
 }
 
 impl<G: Guard> Check<G> {
-    /// A check, and the reader for reads beside it. They pass a gate, which limits them until the check has ended.
+    /// A check, and the reader for reads concurrently with it. They pass a gate, which limits them until the check has ended.
     async fn of(guard: G) -> Result<(Reader, Self), RequestError> {
         let reader = guard.reader().await?;
         let (keeper, unchecked) = reader.unchecked(guard.is_known(&reader));
@@ -158,7 +159,7 @@ impl<G: Guard> Check<G> {
     ///
     /// # Errors
     /// The first of: credentials, rate limit, permission, and a failed read, which the closed gate may have caused.
-    pub async fn beside<T>(
+    pub async fn join<T>(
         self,
         reads: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<(G::Scope, T), RequestError> {

@@ -74,9 +74,7 @@ impl Doctor<'_> {
         }
         Ok(())
     }
-}
 
-impl Doctor<'_> {
     /// Reports a record that may mean another source. One that cannot be decoded is reported by the comparison.
     fn report_stranger(&mut self, record: CopyingRecord<'_>, source: Option<&Item>) {
         let stranger = source.and_then(|source| record.rule.stranger(record.item, source).ok()?);

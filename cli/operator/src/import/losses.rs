@@ -1,4 +1,4 @@
-//! What a replaced record loses, which a dry run lists (C-105).
+//! The fields that a replaced record loses, which a dry run lists (C-105).
 
 use std::borrow::Borrow as _;
 
@@ -12,7 +12,7 @@ use crate::line::Fields;
 /// Maximum named losses of a record.
 const MAX_NAMED: usize = 20;
 
-/// By line, what the stored records of lines lose. Reads the records.
+/// By line, the fields that the stored records of lines lose. Reads the records.
 pub async fn losses<K: ImportKind>(
     operator: &Operator,
     chunk: &[(u64, K::Line)],

@@ -21,13 +21,15 @@ impl RecordKind for Funnels {
     const MERGES: bool = true;
 
     fn parse(mut fields: Fields) -> Result<Funnel, String> {
-        // A funnel may have no columns, but its line must contain the empty list, so that an incomplete line does not
-        // remove all columns.
         if fields.get("columns").is_none_or(Value::is_null) {
             return Err("columns: is missing".to_owned());
         }
         name_columns(&mut fields);
         let funnel: Funnel = line::read(fields)?;
+        // Without one it takes no opportunities.
+        if funnel.columns.is_empty() {
+            return Err("columns: must be a list with at least one column".to_owned());
+        }
         let mut columns = BTreeSet::new();
         for column in &funnel.columns {
             if !columns.insert(column.id) {
@@ -52,11 +54,6 @@ impl RecordKind for Funnels {
 
     fn field_names() -> &'static [&'static str] {
         faults::names_of::<Funnel>()
-    }
-
-    fn warnings(funnel: &Funnel) -> Vec<String> {
-        let warning = "columns: without one the funnel takes no opportunities".to_owned();
-        funnel.columns.is_empty().then_some(warning).into_iter().collect()
     }
 
     fn identity(funnel: &Funnel) -> u64 {

@@ -129,8 +129,8 @@ pub trait ImportKind: RecordKind {
     /// Sets on the line of a lead whether opportunities of the import refer to the lead.
     fn with_links(_line: &mut Self::Line, _is_linked: impl Fn(LeadId) -> bool) {}
 
-    /// What an existing record lacks of a line that merges: the record with it, or the line if there is no record. `None`
-    /// if it lacks nothing.
+    /// The record to write for a line that merges: the existing record with what it lacks of the line, or the line if there
+    /// is no record. `None` if the record lacks nothing.
     ///
     /// # Errors
     /// [`OperatorError`] if the stored record cannot be read.

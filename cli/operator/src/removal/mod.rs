@@ -140,6 +140,7 @@ impl Operator {
                 let with_column: Vec<_> = with_column.filter(is_meant).collect();
                 match with_column[..] {
                     [] => Err(self.no_record(removal)),
+                    [funnel] if funnel.columns.len() == 1 => Err(OperatorError::LastColumn(id, funnel.id)),
                     [funnel] => Ok(Target::Column(funnel.id, column)),
                     _ => {
                         let ids = with_column.iter().map(|funnel| funnel.id.to_string());

@@ -44,7 +44,7 @@ impl std::fmt::Display for DecimalMark {
     }
 }
 
-/// What an amount shows of its decimal mark.
+/// The proof of an amount for its decimal mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkProof {
     /// It has no mark.
@@ -63,7 +63,7 @@ pub struct Amount {
     /// The ISO code, or `$`.
     pub currency: Option<&'static str>,
     is_negative: bool,
-    /// What its mark proves.
+    /// The proof of its mark.
     pub proof: MarkProof,
 }
 
@@ -228,7 +228,7 @@ fn scientific(core: &str) -> Result<String, String> {
     }
 }
 
-/// What the marks of a number prove; `None` if they have no meaning. `is_grouped` states that spaces or apostrophes
+/// The proof of the marks of a number; `None` if they have no meaning. `is_grouped` states that spaces or apostrophes
 /// group its digits.
 fn proof(number: &str, is_grouped: bool) -> Option<MarkProof> {
     let are_groups = |text: &str, mark: char| {

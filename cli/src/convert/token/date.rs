@@ -38,7 +38,7 @@ enum DayParts {
     Ordered([u32; 3]),
 }
 
-/// What a date proves of the order of day and month.
+/// The proof of a date for the order of day and month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderProof {
     /// Its order does not matter.
@@ -84,7 +84,7 @@ impl WrittenDate {
         })
     }
 
-    /// What the date proves of the order.
+    /// Its proof for the order.
     pub fn proof(&self) -> OrderProof {
         match self.day {
             DayParts::Ordered([first, ..]) if first > 12 => OrderProof::Proven(DateOrder::Dmy),

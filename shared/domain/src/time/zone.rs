@@ -96,6 +96,9 @@ fn rules(name: &str) -> Option<TimeZone> {
 }
 
 impl Zone {
+    /// Message for text that names no zone.
+    pub const MUST: &str = "must be an IANA time zone such as America/Sao_Paulo";
+
     /// UTC, the default of the setting `timezone`.
     pub const UTC: Self = Self(&UTC);
 
@@ -245,7 +248,7 @@ impl TryFrom<String> for Zone {
     type Error = &'static str;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
-        Self::parse(&name).ok_or("must be an IANA time zone such as America/Sao_Paulo")
+        Self::parse(&name).ok_or(Self::MUST)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The reads of a request that begin beside the check of its caller.
+//! The reads of a request that begin concurrently with the check of its caller.
 
 use super::totals::Totals;
 use crate::funnel::Funnel;

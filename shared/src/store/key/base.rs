@@ -1,4 +1,4 @@
-//! What every key of an instance begins with, and how numbers are written in keys.
+//! The beginning of every key of an instance, and the text of numbers in keys.
 
 use crate::instance::InstanceName;
 

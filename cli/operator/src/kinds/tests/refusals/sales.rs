@@ -42,6 +42,7 @@ fn columns_of_funnels() {
         Kind::Funnels,
         r#"
 { "columns": null } | columns: is missing
+{ "columns": [] } | columns: must be a list with at least one column, such as columns: ["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]
 { "columns": {} } | columns: must be a list, such as columns: ["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]
 { "columns": [{ "name": "A" }] } | columns[0].id: is missing
 { "columns": [{ "id": 31 }] } | columns[0].name: is missing
