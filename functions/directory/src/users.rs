@@ -3,6 +3,7 @@
 use axum::response::Response;
 use shared::auth::{DirectoryOnly, KeyAndToken, Keyed};
 use shared::http::{RawRequest, RequestError, json};
+use shared::people::User;
 use shared::store::ListRequest;
 
 use crate::view::UserView;
@@ -27,8 +28,10 @@ impl ListUsers {
 /// more for each MB, which contains about 3,000 users.
 pub async fn list(request: Keyed<KeyAndToken, DirectoryOnly>) -> Result<Response, RequestError> {
     let (query, reader, check) = request.parse(ListUsers::parse).await?;
-    let (scope, start) = check.join(reader.begin_users(&query.page, query.active)).await?;
-    let users = scope.store.finish_users(&scope.viewer, &query.page, start);
+    let (scope, start) = check
+        .join(reader.begin_list::<User>(query.active, &query.page))
+        .await?;
+    let users = scope.store.finish_list(&scope.viewer, start);
     let users = users.await.map_err(RequestError::of_page)?;
     let views: Vec<_> = users.iter().map(UserView::of).collect();
     Ok(json(&views))

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
 use shared::auth::{DirectoryOnly, KeyInQuery, Keyed};
+use shared::funnel::Funnel;
 use shared::http::{RawRequest, RequestError};
 
 use crate::view::FunnelView;
@@ -11,8 +12,8 @@ use crate::view::FunnelView;
 /// round trip for the first 50, one more for each MB.
 pub async fn list(request: Keyed<KeyInQuery, DirectoryOnly>) -> Result<Response, RequestError> {
     let (page, reader, check) = request.parse(RawRequest::records).await?;
-    let (scope, start) = check.join(reader.begin_funnels(&page)).await?;
-    let found = scope.store.finish_funnels(&scope.viewer, &page, start);
+    let (scope, start) = check.join(reader.begin_list::<Funnel>((), &page)).await?;
+    let found = scope.store.finish_list(&scope.viewer, start);
     let found = found.await.map_err(RequestError::of_page)?;
     let shown: Vec<_> = found.iter().map(FunnelView::of).collect();
     Ok(Json(shown).into_response())

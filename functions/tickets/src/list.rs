@@ -3,6 +3,7 @@
 use axum::Json;
 use shared::auth::{KeyInHeader, Keyed, SeeTickets};
 use shared::http::RequestError;
+use shared::ticket::Ticket;
 
 use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::TicketView;
@@ -13,15 +14,12 @@ pub async fn list(request: Keyed<KeyInHeader, SeeTickets>) -> Result<Json<Vec<Ti
     let (query, reader, check) = request.parse(ListOfLead::parse).await?;
     let (scope, (lead, start)) = check
         .join(async {
-            let tickets = reader.begin_lead_tickets(query.lead, &query.page);
+            let tickets = reader.begin_list::<Ticket>(query.lead, &query.page);
             tokio::try_join!(reader.partial_lead(query.lead), tickets)
         })
         .await?;
     query.require(&scope.viewer, lead.as_ref())?;
-    let tickets = scope
-        .store
-        .finish_tickets(&scope.viewer, &query.page, start)
-        .await;
+    let tickets = scope.store.finish_list(&scope.viewer, start).await;
     let tickets = tickets.map_err(RequestError::over_budget(OVER_BUDGET))?;
     Ok(Json(tickets.into_iter().map(TicketView::from).collect()))
 }

@@ -42,10 +42,7 @@ pub async fn list(request: Keyed<KeyInHeader, SeeTickets>) -> Result<Json<Vec<Fi
             return Err(TicketsError::Ticket(query.ticket));
         }
     }
-    let files = scope
-        .store
-        .finish_files(&scope.viewer, &query.page, found.start)
-        .await;
+    let files = scope.store.finish_list(&scope.viewer, found.start).await;
     let files = files.map_err(RequestError::over_budget(OVER_BUDGET))?;
     Ok(Json(files.into_iter().map(FileView::from).collect()))
 }

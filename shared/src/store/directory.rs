@@ -155,6 +155,8 @@ pub fn encode(stored: &StoredDirectory) -> Item {
     stored.raw.carry(encode_known(stored), recode)
 }
 
+/// A directory as an item, without attributes that this build does not know. Its text has the permissions that it does
+/// not know.
 fn encode_known(stored: &StoredDirectory) -> Item {
     let text = compact::write(&stored.directory, &stored.later);
     Item::from([(COMPACT.to_owned(), s(text)), ("v".to_owned(), n(stored.version))])

@@ -1,9 +1,8 @@
 //! Funnels, which only the operator changes.
 
-use std::sync::Arc;
-
-use super::list_pages::{EntryFilter, Growth, ListRequest, PagedList, PrefetchedList};
-use super::{Reader, Writer};
+use super::Reader;
+use super::key::Keys;
+use super::lists::Listed;
 use crate::funnel::Funnel;
 use crate::ids::FunnelId;
 use crate::viewer::Viewer;
@@ -23,7 +22,7 @@ impl Reader {
         item.map(|item| item::decode(KIND, item)).transpose()
     }
 
-    /// All funnels by id, for changes that depend on every funnel. One query per MB.
+    /// All funnels in the order of their ids, for changes that depend on every funnel. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -32,7 +31,7 @@ impl Reader {
         items.map(|item| item::decode(KIND, item)).collect()
     }
 
-    /// All readable funnels by id. One query per MB.
+    /// All readable funnels in the order of their ids. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -42,53 +41,28 @@ impl Reader {
         Ok(funnels.collect())
     }
 
-    /// Prefetches funnels by id. At most two calls, in parallel.
-    ///
-    /// # Errors
-    /// [`StoreError`] if they cannot be read.
-    pub async fn begin_funnels(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
-        let list = PagedList::from(self.keys().funnels());
-        self.begin_list(list.filtered(visible(|_| true)), request).await
-    }
-
     async fn funnel_items(&self) -> Result<Vec<Item>, StoreError> {
         let span = KeyRange::whole(self.keys().funnels());
         self.table.query_all(span).await
     }
 }
 
-impl Writer {
-    /// The readable funnels of the page that the viewer sees, by id. One query per MB after the prefetched ones. With
-    /// `limit`, stores the cursor of the next page.
-    ///
-    /// # Errors
-    /// [`StoreError`] if they cannot be read.
-    pub async fn finish_funnels(
-        &self,
-        viewer: &Viewer,
-        request: &ListRequest,
-        start: PrefetchedList,
-    ) -> Result<Vec<Funnel>, StoreError> {
-        let decode = |item: Item| item::decode::<Funnel>(KIND, item);
-        let owned_viewer = viewer.clone();
-        // An unreadable funnel passes the filter, and is then logged and omitted.
-        let is_visible = move |item: &Item| match decode(item.clone()) {
-            Ok(funnel) => owned_viewer.sees_funnel(&funnel.access),
-            Err(_) => true,
-        };
-        let start = start.filtered(visible(is_visible));
-        let items = self
-            .finish_list(viewer, request, start, Growth::Anywhere)
-            .await?
-            .into_iter();
-        Ok(items.filter_map(|item| table::readable(item, decode)).collect())
-    }
-}
+impl Listed for Funnel {
+    type Of = ();
 
-/// The filter of the funnels that a viewer sees. A prefetch, which has no viewer yet, uses it with all funnels.
-fn visible(sees: impl Fn(&Item) -> bool + Send + Sync + 'static) -> EntryFilter {
-    EntryFilter {
-        name: "visible",
-        admits: Arc::new(sees),
+    fn partition(keys: Keys<'_>, (): ()) -> String {
+        keys.funnels()
+    }
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        item::decode(KIND, item)
+    }
+
+    fn filter_name((): ()) -> Option<&'static str> {
+        Some("visible")
+    }
+
+    fn is_admitted(&self, (): (), viewer: &Viewer) -> bool {
+        viewer.sees_funnel(&self.access)
     }
 }

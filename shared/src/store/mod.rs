@@ -38,10 +38,9 @@ pub(crate) mod idempotency;
 pub(crate) mod key;
 pub(crate) mod labels;
 pub(crate) mod leads;
-pub(crate) mod list_pages;
+pub(crate) mod lists;
 pub(crate) mod meetings;
 pub(crate) mod opportunities;
-pub(crate) mod page_cursor;
 pub(crate) mod people;
 pub(crate) mod prefetch_cache;
 pub(crate) mod quarantine;
@@ -80,7 +79,7 @@ pub use leads::list::{LeadPage, LeadRequest, LeadSearch, PrefetchedLeads};
 pub use leads::timeline::{PrefetchedTimeline, TimelinePage};
 pub use leads::update::UpdatedLead;
 pub use leads::{LeadEntry, LeadRecord, LeadState};
-pub use list_pages::{ListRequest, PrefetchedList};
+pub use lists::{List, ListRequest};
 pub use meetings::{
     Attendee, Bookable, Booked, BookingReads, BookingRequest, BookingSubject, MeetingPage, MeetingRecord,
     MeetingRequest, NewMeeting, PrefetchedBooking, PrefetchedLeadMeetings, PrefetchedMeetings,
@@ -95,7 +94,7 @@ pub(crate) use rate::{Allowance, Budget, Spent};
 pub use reports::{PrefetchedReport, Report, ReportRequest};
 pub use table::meter::{Cost, Meter, TableCall};
 pub use table::{Location, MAX_CALL, StoreError};
-pub use tickets::{PrefetchedReassignment, Reassigned, TicketFiles};
+pub use tickets::{FilesOf, PrefetchedReassignment, Reassigned, TicketFiles};
 
 use key::Keys;
 use prefetch_cache::HintCache;

@@ -1,13 +1,12 @@
 //! Users, their names and the profiles of messaging accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::key::Key;
-use super::list_pages::{EntryFilter, Growth, ListRequest, PagedList, PrefetchedList};
-use super::{Reader, Writer};
+use super::Reader;
+use super::key::{Key, Keys};
+use super::lists::Listed;
 use crate::directory::by_id;
 use crate::ids::UserId;
 use crate::people::{Profile, User};
@@ -22,23 +21,11 @@ const NAMES: &str = "names";
 /// Maximum items of names that are prefetched.
 const MAX_EXPECTED: usize = 4;
 
-/// The filter of active users. A user without the attribute is active.
-fn active_users() -> EntryFilter {
-    let admits = |user: &Item| {
-        let active = user.get("active").and_then(|active| active.as_bool().ok());
-        active != Some(&false)
-    };
-    EntryFilter {
-        name: "active",
-        admits: Arc::new(admits),
-    }
-}
-
 /// Users' names by id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     of: BTreeMap<UserId, String>,
-    /// The items that were read.
+    /// The items that were read by their keys, which [`Reader::names_of`] does not read again.
     read: BTreeSet<Key>,
 }
 
@@ -67,7 +54,7 @@ impl Names {
     }
 
     /// Adds the names in these items.
-    fn add(&mut self, items: &[Item]) -> Result<(), StoreError> {
+    fn add<'a>(&mut self, items: impl IntoIterator<Item = &'a Item>) -> Result<(), StoreError> {
         for item in items {
             self.of.extend(decode_names(item)?);
         }
@@ -98,25 +85,6 @@ impl Reader {
         let found = self.table.get_items(keys).await?.into_iter();
         let found = found.map(|item| item::decode("user", item).map(|user: User| user.id));
         found.collect()
-    }
-
-    /// Prefetches a page of users by id, or of active users if `active` is set. One query of at most 50 users, in
-    /// parallel with a get of the page cursor of a later page.
-    ///
-    /// # Errors
-    /// [`StoreError`] if they cannot be read.
-    pub async fn begin_users(
-        &self,
-        request: &ListRequest,
-        active: bool,
-    ) -> Result<PrefetchedList, StoreError> {
-        let users = PagedList::from(self.keys().users());
-        let users = if active {
-            users.filtered(active_users())
-        } else {
-            users
-        };
-        self.begin_list(users, request).await
     }
 
     /// The names that a response probably needs, from the items that earlier responses of this instance used. A new
@@ -170,9 +138,7 @@ impl Reader {
     /// Adds the names of these items to `names`. One batch of gets; no call without items.
     async fn read_names(&self, names: &mut Names, items: BTreeSet<Key>) -> Result<(), StoreError> {
         let found = self.table.get_many(items.clone()).await?;
-        for item in found.values() {
-            names.of.extend(decode_names(item)?);
-        }
+        names.add(found.values())?;
         names.read.extend(items);
         Ok(())
     }
@@ -222,23 +188,24 @@ impl Reader {
     }
 }
 
-impl Writer {
-    /// The rest of a prefetched page of users; without a limit all users up to the maximum response. No call if the
-    /// whole page was prefetched, else one query per MB of the rest, about 3,000 users. With a limit, one put for the
-    /// page cursor.
-    ///
-    /// # Errors
-    /// [`StoreError`] if more must be read and cannot be.
-    pub async fn finish_users(
-        &self,
-        viewer: &Viewer,
-        request: &ListRequest,
-        start: PrefetchedList,
-    ) -> Result<Vec<User>, StoreError> {
-        let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
-        let users = items.into_iter();
-        let users = users.filter_map(|item| table::readable(item, |item| item::decode("user", item)));
-        Ok(users.collect())
+impl Listed for User {
+    /// Whether only active users are requested.
+    type Of = bool;
+
+    fn partition(keys: Keys<'_>, _: bool) -> String {
+        keys.users()
+    }
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        item::decode("user", item)
+    }
+
+    fn filter_name(active: bool) -> Option<&'static str> {
+        active.then_some("active")
+    }
+
+    fn is_admitted(&self, active: bool, _: &Viewer) -> bool {
+        self.active || !active
     }
 }
 
@@ -259,7 +226,6 @@ mod tests {
     use crate::ids::MAX_ID;
     use crate::instance::InstanceName;
     use crate::store::directory::encode_members;
-    use crate::store::key::Keys;
 
     /// C-89: an item of names or members has a fixed range of ids, and fits DynamoDB's 400 KB at its largest.
     #[test]

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::page_cursor::PageCursor;
+use super::lists::PageCursor;
 use super::sequence::ReservedBlock;
 use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};

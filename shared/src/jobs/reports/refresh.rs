@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use crate::ids::ReportId;
 use crate::jobs::counters;
 use crate::jobs::instances::log_failure;
 use crate::jobs::reports::checkpoint::{ScanCheckpoint, ScannedReport};
@@ -161,7 +160,7 @@ impl Writer {
     /// # Errors
     /// [`StoreError`] if the table fails.
     #[cfg(feature = "operator")]
-    pub async fn due_reports(&self) -> Result<Vec<(ReportId, Option<Timestamp>)>, StoreError> {
+    pub async fn due_reports(&self) -> Result<Vec<(crate::ids::ReportId, Option<Timestamp>)>, StoreError> {
         let Some(directory) = self.reader().directory().await? else {
             return Ok(Vec::new());
         };

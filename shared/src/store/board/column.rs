@@ -21,9 +21,9 @@ use crate::opportunity::TimeRange;
 use crate::store::budget::ReadBudget;
 use crate::store::key::BoardList;
 use crate::store::leads::stale_markers::StaleMarkers;
+use crate::store::lists::{NumberedPage, PageCursor, StoredStart};
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
-use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer};
 use table::{KeyRange, StoreError};
@@ -32,8 +32,8 @@ use table::{KeyRange, StoreError};
 const MIN_FAR_OFFSET: u64 = 500;
 
 impl Reader {
-    /// Prefetches the stored cursor of the page. In parallel, reads the first page of the list from the cached cursor,
-    /// if a caller with the hint needs a single list without further filters. A get and a query.
+    /// Prefetches the stored cursor of a later page. In parallel, reads the entries from the expected start on, if a
+    /// caller with the hint needs a single list without further filters. A get and a query.
     pub(crate) async fn begin_column(
         &self,
         request: &BoardRequest,
@@ -41,23 +41,11 @@ impl Reader {
         hint: &PrefetchHint,
         visible: Option<&VisibleLists>,
     ) -> Result<PrefetchedColumn, StoreError> {
-        let cursor_key = request.cursor_key(&self.caller);
-        let is_first_page = hint.skipped(Some(request.page), request.limit) == 0;
-        let cursor = async {
-            // Whether page 1 is the first depends on a setting that is not known yet.
-            match request.page {
-                0 => Ok(None),
-                page => self.page_cursor(&cursor_key, page).await,
-            }
-        };
-        let likely_cursor = if is_first_page {
-            Some(PageCursor::default())
-        } else {
-            self.hints.pages.get(&cursor_key.page(request.page))
-        };
+        let page = request.numbered(&self.caller);
+        let skipped = hint.skipped(Some(request.page), request.limit);
         let only_list = visible.and_then(|visible| visible.only_list(request, column));
         let list = async {
-            match (only_list, likely_cursor) {
+            match (only_list, self.expected_start(&page, skipped)) {
                 (Some(list), Some(cursor)) if !request.filtered => self
                     .prefetch_list(list, &cursor, usize::from(request.limit))
                     .await
@@ -65,8 +53,8 @@ impl Reader {
                 _ => Ok(None),
             }
         };
-        let (cursor, list) = tokio::try_join!(cursor, list)?;
-        Ok(PrefetchedColumn { cursor, list })
+        let (stored, list) = tokio::try_join!(self.stored_start(&page, skipped), list)?;
+        Ok(PrefetchedColumn { stored, list })
     }
 
     /// Reads `limit` entries of a list from a cursor on. One query.
@@ -132,26 +120,25 @@ impl Writer {
         start: PrefetchedBoard,
     ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
         let (request, markers) = (asked.request, start.markers);
-        let (cursor, prefetched_list) = start
+        let (stored, prefetched_list) = start
             .column
-            .map_or((None, None), |column| (column.cursor, column.list));
+            .map_or((StoredStart::Unread, None), |column| (column.stored, column.list));
+        let number = request.numbered(&self.reader.caller);
         let skipped = access.skipped(Some(request.page), request.limit);
-        let is_far = cursor.is_none() && skipped >= MIN_FAR_OFFSET;
+        let (cursor, skip) = self.reader.start_of_page(&number, stored, skipped).await?;
+        let is_far = skip >= MIN_FAR_OFFSET;
         let counts = self
             .reader
-            .counts_for(asked, column, start.totals, is_far.then_some(skipped));
+            .counts_for(asked, column, start.totals, is_far.then_some(skip));
         let ((totals, offset), fresh) =
             tokio::try_join!(ReadBudget::in_time(counts), self.fresh(asked, &markers))?;
-        if is_far && skipped >= totals.most(asked, column) {
+        if is_far && skip >= totals.most(asked, column) {
             return Ok(Vec::new());
         }
-        // Reading starts at the cursor and skips that many opportunities.
-        let (cursor, skip) = match (cursor, offset) {
-            _ if skipped == 0 => (PageCursor::default(), 0),
-            (Some(cursor), _) => (cursor, 0),
-            (None, Offset::Unknown) => (PageCursor::at_offset(None), skipped),
-            (None, Offset::At(DayStart { after, skip })) => (PageCursor::at_offset(Some(after)), skip),
-            (None, Offset::Beyond) => return Ok(Vec::new()),
+        let (cursor, skip) = match offset {
+            Offset::Unknown => (cursor, skip),
+            Offset::At(DayStart { after, skip }) => (PageCursor::at_offset(Some(after)), skip),
+            Offset::Beyond => return Ok(Vec::new()),
         };
         let bounds = Bounds::new(&cursor, &asked.filter.created);
         let size = ScanSize {
@@ -166,7 +153,7 @@ impl Writer {
             self.page_of_lists(asked, &fresh, (column, &totals), from).await?
         };
         let next_cursor = next_cursor(cursor, &page, (request.limit, reached));
-        self.finish_column_page(request, access, &markers, page, next_cursor)
+        self.finish_column_page((&number, access), &markers, page, next_cursor)
             .await
     }
 
@@ -193,7 +180,8 @@ impl Writer {
         Ok((page, reached.map(str::to_owned)))
     }
 
-    /// The page of a search: the hits within `bounds` without the first `skip`. `None` if the lists must be read.
+    /// The page of a search: the hits within `bounds` without the first `skip`. `None` if there is no search or the lists
+    /// must be read.
     async fn page_of_hits(
         &self,
         asked: &Asked<'_>,
@@ -222,27 +210,21 @@ impl Writer {
     /// The opportunities of a page, with current leads. Stores the cursor of the next page concurrently.
     async fn finish_column_page(
         &self,
-        request: &BoardRequest,
-        access: &PrefetchHint,
+        (number, access): (&NumberedPage, &PrefetchHint),
         markers: &StaleMarkers,
         page: Vec<Entry>,
         next_cursor: Option<PageCursor>,
     ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
         let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
-        // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
-        let next_page = request.page.max(access.page_base).saturating_add(1);
-        // If the cursor cannot be stored, the page fails. Otherwise the next page would start at the end of an earlier
-        // read and silently skip records created since (C-42).
-        let cursor_key = request.cursor_key(&self.reader.caller);
-        let put_cursor = self.put_page_cursor(&cursor_key, next_page, next_cursor);
+        let put_cursor = self.end_page(number, access.page_base, next_cursor);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();
         tokio::try_join!(self.reader.refresh_snapshots(markers, &mut borrowed), put_cursor)?;
         Ok(cards)
     }
 }
 
-/// The start of the page after one that began at `cursor`. After a partial page, what follows the entry that was
-/// `reached`.
+/// The start of the page after one that began at `cursor`. After a page that the budget ended, that of the entries after
+/// the last one `reached`.
 fn next_cursor(
     cursor: PageCursor,
     page: &[Entry],

@@ -14,8 +14,8 @@ use super::walk::Bounds;
 use crate::ids::ColumnId;
 use crate::store::Reader;
 use crate::store::key::BoardList;
+use crate::store::lists::PageCursor;
 use crate::store::opportunities::{BoardClass, OpportunitySnapshot};
-use crate::store::page_cursor::PageCursor;
 use crate::time::Timestamp;
 use table::{Pages, StoreError};
 

@@ -20,8 +20,8 @@ use crate::funnel::{Column, Funnel};
 use crate::store::Writer;
 use crate::store::budget::ReadBudget;
 use crate::store::key::BoardList;
+use crate::store::lists::PageCursor;
 use crate::store::opportunities::fresh::Fresh;
-use crate::store::page_cursor::PageCursor;
 use table::Pages;
 use table::StoreError;
 

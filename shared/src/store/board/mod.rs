@@ -26,7 +26,6 @@ mod totals;
 mod walk;
 
 use super::opportunities::OpportunitySnapshot;
-use super::prefetch_cache::PrefetchHint;
 use super::{Reader, Writer};
 use crate::opportunity::Filter;
 use crate::viewer::Viewer;
@@ -50,11 +49,13 @@ pub struct Found<T> {
 }
 
 impl<T> Found<T> {
+    /// The result of a request that read all that it was to read.
     fn whole(found: Vec<T>) -> Self {
         let is_partial = false;
         Self { found, is_partial }
     }
 
+    /// The result of a request whose reads have ended.
     fn of(found: Vec<T>, asked: &Asked<'_>) -> Self {
         let is_partial = asked.budget.is_partial();
         Self { found, is_partial }
@@ -138,14 +139,5 @@ impl Writer {
         let asked = Asked::new((viewer, request, filter), sight);
         let found = self.finish_kanban(&asked, start).await?;
         Ok(Found::of(found, &asked))
-    }
-
-    /// The viewer's permissions and settings. Caches them as the hint for the caller's next request.
-    fn cache_access(&self, viewer: &Viewer) -> PrefetchHint {
-        let access = PrefetchHint::of(viewer);
-        self.reader
-            .hints
-            .cache_caller(&self.reader.caller.credentials, access.clone());
-        access
     }
 }

@@ -11,6 +11,7 @@ use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
 use crate::store::Reader;
 use crate::store::key;
+use crate::store::lists::buckets::locate;
 use crate::store::opportunities::BoardClass;
 use crate::time::Timestamp;
 use crate::visibility::Restriction;
@@ -187,20 +188,15 @@ impl DailyCounts {
         if more {
             days.pop();
         }
-        let mut skip = before;
-        for (day, Sum { count, .. }) in days {
-            let count = u64::try_from(*count).unwrap_or_default();
-            if count > skip {
-                let after = key::rank_begins(day)?;
-                // Reading starts at the newest entry of the day, at either end.
-                if end == ColumnEnd::Oldest {
-                    skip = count - 1 - skip;
-                }
-                return Some(DayStart { after, skip });
-            }
-            skip -= count;
-        }
-        None
+        let days = days.into_iter().map(|(day, sum)| ((day, sum.count), sum.count));
+        let ((day, count), before) = locate(days, before).ok()?;
+        let after = key::rank_begins(day)?;
+        // Reading starts at the newest entry of the day, at either end.
+        let skip = match end {
+            ColumnEnd::Newest => before,
+            ColumnEnd::Oldest => count.unsigned_abs() - 1 - before,
+        };
+        Some(DayStart { after, skip })
     }
 }
 

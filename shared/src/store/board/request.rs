@@ -6,8 +6,8 @@ use crate::funnel::Column;
 use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Opportunity, Status};
 use crate::store::CallerId;
+use crate::store::lists::{CursorKey, NumberedPage};
 use crate::store::opportunities::OpportunitySnapshot;
-use crate::store::page_cursor::CursorKey;
 
 /// The requested opportunities, as far as lists and totals distinguish them.
 #[derive(Debug, Clone)]
@@ -41,9 +41,12 @@ impl BoardRequest {
         is_in_column && one.crm_id == self.funnel && one.archived == self.archived
     }
 
-    /// The key of the cursors of the request's pages.
-    pub fn cursor_key(&self, caller: &CallerId) -> CursorKey {
-        CursorKey::new(caller, &format!("opportunities {}", self.query))
+    /// The requested page of the column.
+    pub fn numbered(&self, caller: &CallerId) -> NumberedPage {
+        NumberedPage {
+            key: CursorKey::new(caller, &format!("opportunities {}", self.query)),
+            number: Some(self.page),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::totals::Totals;
 use crate::funnel::Funnel;
 use crate::store::leads::stale_markers::StaleMarkers;
-use crate::store::page_cursor::PageCursor;
+use crate::store::lists::StoredStart;
 use table::{KeyRange, Page};
 
 /// Reads that run in parallel with authentication.
@@ -27,8 +27,7 @@ impl PrefetchedBoard {
 /// Prefetched reads of a column.
 #[derive(Debug)]
 pub struct PrefetchedColumn {
-    /// Start of the page, from the stored cursor.
-    pub cursor: Option<PageCursor>,
+    pub stored: StoredStart,
     pub list: Option<PrefetchedEntries>,
 }
 

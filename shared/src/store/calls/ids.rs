@@ -76,7 +76,7 @@ impl Writer {
         Ok(CallIds { call, event, lead })
     }
 
-    /// Whether this process met a conflict at a counter of the call within the last seconds.
+    /// Whether this process met a conflict at a counter of the call within the last seconds, so that ids are reserved at once.
     pub(super) fn has_contended_counter(&self, link: &Link) -> bool {
         counters(link).any(|counter| self.reader.is_contended(counter))
     }

@@ -73,7 +73,8 @@ pub struct PageLocator(BTreeMap<u64, Seen>);
 pub enum LocatorStep {
     /// The page is located: its scan begins after this id, or at the first id for `None`.
     ScanAfter(Option<String>),
-    /// The counts do not state how many of these leads the viewer sees, so the leads must be read.
+    /// The counts do not state how many of these leads the viewer sees, so the leads must be read. There are leads
+    /// before the page.
     Read {
         /// The exclusive lower bound of their ids.
         after: Option<String>,

@@ -200,7 +200,9 @@ impl Reader {
             .filter(|lead| identity.is_of(lead)))
     }
 
-    /// The lead with an address; leads that are not archived come first. At most two queries of one item, in parallel.
+    /// The lead with an address in its compared form; leads that are not archived come first. An address that is one
+    /// word of a search is found by it, with a query of one item in each of the lists of words; another by its digest,
+    /// with one query, whose items are in this order.
     async fn lead_by_email(&self, email: &str) -> Result<Option<LeadId>, StoreError> {
         let keys = self.keys();
         let Some(word) = address_word(email) else {

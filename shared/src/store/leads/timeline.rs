@@ -7,8 +7,7 @@ use crate::event::TimelineEvent;
 use crate::ids::{EventId, LeadId};
 use crate::store::budget::ReadBudget;
 use crate::store::key::Keys;
-use crate::store::list_pages::ListRequest;
-use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::lists::ListRequest;
 use crate::store::{Reader, events};
 use crate::viewer::Viewer;
 use table::item::{self, Item};
@@ -85,10 +84,7 @@ impl Reader {
         let mut events: Vec<_> = calls.chain(forms).collect();
         events.sort_by_cached_key(|(item, _)| std::cmp::Reverse(moment(item)));
         let total = events.len();
-        let skipped = request.skipped(&PrefetchHint::of(viewer));
-        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
-        let limit = request.limit.map_or(total, usize::from);
-        let page = events.into_iter().skip(skipped).take(limit);
+        let page = request.cut(viewer, events);
         let events = page.filter_map(|(item, decode)| readable(item, decode));
         Ok(TimelinePage {
             total,

@@ -10,6 +10,7 @@ use crate::calendar::LinkName;
 use crate::ids::{CalendarId, MeetingId};
 use crate::meeting::Meeting;
 use crate::store::leads::deleted_leads::FirstErasures;
+use crate::store::lists::buckets::locate;
 use crate::store::{Reader, calendars};
 use crate::time::{Day, Timestamp};
 use table::StoreError;
@@ -216,13 +217,15 @@ impl Reader {
         let limit = usize::from(request.limit);
         let mut entries: Vec<_> = front.entries.into_iter().skip(skip).take(limit).collect();
         let missing = limit - entries.len();
-        let later_day = day_at_offset(&front.days, requested_day, offset.saturating_sub(on_day));
-        if let Some((day, skip_of_day)) = later_day
+        let later = front.days.iter().filter(|(day, _)| *day > requested_day);
+        let later = later.map(|(day, count)| (day, i64::try_from(*count).unwrap_or(i64::MAX)));
+        if let Ok((day, skip)) = locate(later, offset.saturating_sub(on_day))
             && missing > 0
         {
+            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
             let list = self.list_after(front.calendar, day.to_string());
-            let (found, _) = self.first_of(list, skip_of_day + missing).await?;
-            entries.extend(found.into_iter().skip(skip_of_day));
+            let (found, _) = self.first_of(list, skip.saturating_add(missing)).await?;
+            entries.extend(found.into_iter().skip(skip));
         }
         let meetings = self.meetings_of(entries).await?;
         Ok(MeetingPage { total, meetings })
@@ -289,6 +292,7 @@ impl Reader {
     async fn days_from(&self, calendar: CalendarId, from: Timestamp) -> Result<Vec<(Day, u64)>, StoreError> {
         let (month, _) = month_and_day(from);
         let months = KeyRange {
+            // The sort key of a month is its first day, which sorts after the text of the month.
             after: Some(month),
             ..KeyRange::whole(self.keys().meeting_months(calendar))
         };
@@ -333,17 +337,4 @@ fn end_of_day(day: Day) -> String {
 fn count_after(days: &[(Day, u64)], day: Day) -> u64 {
     let later = days.iter().filter(|(later, _)| *later > day);
     later.map(|(_, count)| count).sum()
-}
-
-/// The day of the meeting at `offset` in the list of the days after `first`, and the number of that day's meetings
-/// before it. `None` if there are fewer meetings.
-fn day_at_offset(days: &[(Day, u64)], first: Day, offset: u64) -> Option<(Day, usize)> {
-    let mut skip = offset;
-    for (day, count) in days.iter().filter(|(day, _)| *day > first) {
-        if skip < *count {
-            return Some((*day, usize::try_from(skip).ok()?));
-        }
-        skip -= count;
-    }
-    None
 }

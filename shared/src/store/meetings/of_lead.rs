@@ -7,8 +7,7 @@ use crate::ids::{LeadId, MeetingId};
 use crate::store::Reader;
 use crate::store::budget::ReadBudget;
 use crate::store::key::BATCH;
-use crate::store::list_pages::ListRequest;
-use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::lists::ListRequest;
 use crate::viewer::Viewer;
 use table::item;
 use table::{KeyRange, MAX_AHEAD, Page, Pages, StoreError, key_of, readable};
@@ -67,11 +66,7 @@ impl Reader {
         meetings.retain(|meeting| meeting.lead_id == Some(lead));
         meetings.sort_by_key(|meeting| (meeting.date, meeting.id));
         let total = meetings.len() as u64;
-        let skipped = usize::try_from(request.skipped(&PrefetchHint::of(viewer))).unwrap_or(usize::MAX);
-        let limit = request.limit.map_or(meetings.len(), usize::from);
-        Ok(MeetingPage {
-            total,
-            meetings: meetings.into_iter().skip(skipped).take(limit).collect(),
-        })
+        let meetings = request.cut(viewer, meetings).collect();
+        Ok(MeetingPage { total, meetings })
     }
 }

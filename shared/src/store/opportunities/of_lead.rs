@@ -15,8 +15,8 @@ use crate::people::{Company, User};
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, BATCH, Key};
 use crate::store::leads::LeadRecord;
-use crate::store::list_pages::{ListRequest, MAX_BYTES};
-use crate::store::prefetch_cache::{LeadOpportunitiesHint, PrefetchHint};
+use crate::store::lists::{ListRequest, MAX_BYTES};
+use crate::store::prefetch_cache::LeadOpportunitiesHint;
 use crate::store::{Reader, Writer};
 use crate::viewer::Viewer;
 use table::item::{self, Item};
@@ -121,10 +121,7 @@ impl Writer {
         lead: &LeadRecord,
         start: PrefetchedLeadOpportunities,
     ) -> Result<LeadOpportunities, StoreError> {
-        let access = PrefetchHint::of(viewer);
-        self.reader
-            .hints
-            .cache_caller(&self.reader.caller.credentials, access.clone());
+        let access = self.cache_access(viewer);
         let skipped = usize::try_from(request.skipped(&access)).unwrap_or(usize::MAX);
         let mut reads = LeadReads {
             reader: &self.reader,

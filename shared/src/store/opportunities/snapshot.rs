@@ -40,7 +40,7 @@ impl<'a> SnapshotList<'a> {
 
     /// The JSON text of the list. It is serialized in this crate, because this crate is optimised for speed and the
     /// functions for size.
-    fn written(&self) -> serde_json::Result<Box<RawValue>> {
+    fn json(&self) -> serde_json::Result<Box<RawValue>> {
         let shown: Vec<_> = self.cards.iter().map(|card| card.view(self.instance)).collect();
         to_raw_value(&shown)
     }
@@ -48,7 +48,7 @@ impl<'a> SnapshotList<'a> {
 
 impl Serialize for SnapshotList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.written().map_err(S::Error::custom)?.serialize(serializer)
+        self.json().map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 

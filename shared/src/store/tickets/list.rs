@@ -6,87 +6,63 @@ use super::files::read_file;
 use super::{TicketHint, TicketRecord, read};
 use crate::ids::{LeadId, TicketId};
 use crate::lead::Lead;
-use crate::store::key::Key;
+use crate::store::Reader;
+use crate::store::key::{Key, Keys};
 use crate::store::leads::LeadRecord;
-use crate::store::list_pages::{Growth, ListRequest, PrefetchedList};
-use crate::store::{Reader, Writer};
+use crate::store::lists::{List, ListRequest, Listed};
 use crate::ticket::{Ticket, TicketFile};
-use crate::viewer::Viewer;
 use table::item::Item;
 use table::{StoreError, key_of};
 
 /// The files of a ticket, with prefetched reads of its lead.
 #[derive(Debug)]
 pub struct TicketFiles {
-    /// The start of the list of its files: files with an id by id, then the others by path.
-    pub start: PrefetchedList,
+    /// The start of the list of its files.
+    pub start: List<TicketFile>,
     record: TicketRecord,
     /// The ticket's lead according to the hint; the inner `None` if that lead does not exist.
     expected_lead: Option<(LeadId, Option<Lead>)>,
 }
 
-impl Writer {
-    /// The rest of a prefetched page of tickets. No call if the whole page was prefetched, else one query per MB of the
-    /// rest. With a limit, one put for the page cursor.
-    ///
-    /// # Errors
-    /// [`StoreError`] if more must be read and cannot be.
-    pub async fn finish_tickets(
-        &self,
-        viewer: &Viewer,
-        request: &ListRequest,
-        start: PrefetchedList,
-    ) -> Result<Vec<Ticket>, StoreError> {
-        let items = self.finish_list(viewer, request, start, Growth::Front).await?;
-        let tickets = items.into_iter();
-        let tickets = tickets.filter_map(|item| table::readable(item, |item| read(&item)));
-        Ok(tickets.collect())
+/// The tickets of a lead, newest first (C-62).
+impl Listed for Ticket {
+    type Of = LeadId;
+    const NEWEST_FIRST: bool = true;
+
+    fn partition(keys: Keys<'_>, lead: LeadId) -> String {
+        keys.lead_tickets(lead)
     }
 
-    /// The rest of a prefetched page of files, with the calls of [`finish_tickets`](Self::finish_tickets).
-    ///
-    /// # Errors
-    /// [`StoreError`] if more must be read and cannot be.
-    pub async fn finish_files(
-        &self,
-        viewer: &Viewer,
-        request: &ListRequest,
-        start: PrefetchedList,
-    ) -> Result<Vec<TicketFile>, StoreError> {
-        let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
-        let files = items.into_iter();
-        let files = files.filter_map(|item| table::readable(item, |item| read_file(&item)));
-        Ok(files.collect())
+    fn read(item: Item) -> Result<Self, StoreError> {
+        read(&item)
+    }
+}
+
+/// The owner of a list of files.
+#[derive(Debug, Clone, Copy)]
+pub enum FilesOf {
+    /// The files of all tickets of a lead, by ticket, then in the order of a ticket's files (C-62).
+    Lead(LeadId),
+    /// The files of a ticket: those with an id by id, then the others by path.
+    Ticket(TicketId),
+}
+
+impl Listed for TicketFile {
+    type Of = FilesOf;
+
+    fn partition(keys: Keys<'_>, of: FilesOf) -> String {
+        match of {
+            FilesOf::Lead(lead) => keys.lead_files(lead),
+            FilesOf::Ticket(ticket) => keys.ticket_files(ticket),
+        }
+    }
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        read_file(&item)
     }
 }
 
 impl Reader {
-    /// Prefetches the tickets of a lead, newest first (C-62). One query of at most 50, concurrently with the page
-    /// cursor of a later page.
-    ///
-    /// # Errors
-    /// [`StoreError`] if they cannot be read.
-    pub async fn begin_lead_tickets(
-        &self,
-        lead: LeadId,
-        request: &ListRequest,
-    ) -> Result<PrefetchedList, StoreError> {
-        self.begin_list(self.keys().lead_tickets(lead), request).await
-    }
-
-    /// Prefetches the files of all tickets of a lead, by ticket, then in the order of [`TicketFiles`] (C-62). The calls
-    /// are those of [`begin_lead_tickets`](Self::begin_lead_tickets).
-    ///
-    /// # Errors
-    /// [`StoreError`] if they cannot be read.
-    pub async fn begin_lead_files(
-        &self,
-        lead: LeadId,
-        request: &ListRequest,
-    ) -> Result<PrefetchedList, StoreError> {
-        self.begin_list(self.keys().lead_files(lead), request).await
-    }
-
     /// Prefetches the files of a ticket; `None` if the ticket does not exist. Also reads the lead
     /// that the ticket had when this process last read it, because the lead decides who sees the files
     /// ([`lead_of_files`](Self::lead_of_files) reads another lead after a wrong guess). One batch of gets, in parallel
@@ -107,7 +83,7 @@ impl Reader {
         let records = self
             .table
             .get_many(lead_key.into_iter().chain([ticket_key.clone()]));
-        let files = self.begin_list(keys.ticket_files(ticket), request);
+        let files = self.begin_list(FilesOf::Ticket(ticket), request);
         let (mut records, start) = tokio::try_join!(records, files)?;
         let Some(record) = records
             .remove(&ticket_key)
@@ -146,10 +122,12 @@ impl Reader {
 
     /// Remembers a ticket, and the files that were prefetched, for later requests to this process.
     pub fn remember_ticket(&self, found: &TicketFiles) {
-        let files = self.listed_records(found.start.early()).unwrap_or_default();
+        let files = found.start.early().map(|file| self.keys().file(&file.name()));
         let record = &found.record;
         let cache_key = (self.instance.clone(), record.ticket.id);
-        self.hints.tickets.put(cache_key, TicketHint::of(record, files));
+        self.hints
+            .tickets
+            .put(cache_key, TicketHint::of(record, files.collect()));
     }
 
     /// The keys of the records of listed files.

@@ -23,7 +23,7 @@ use table::StoreError;
 use table::item::{self, Item, n, s};
 
 pub use files::{FileRecord, FileState};
-pub use list::TicketFiles;
+pub use list::{FilesOf, TicketFiles};
 pub use reassign::{PrefetchedReassignment, Reassigned};
 
 const KIND: &str = "ticket";

@@ -38,12 +38,12 @@ pub struct PrefetchedReassignment {
     /// The new lead's record, if there is one.
     pub lead: Option<LeadRecord>,
     /// The ticket's lead according to the hint; the inner `None` if that lead does not exist.
-    former: Option<(LeadId, Option<Lead>)>,
+    expected_lead: Option<(LeadId, Option<Lead>)>,
     /// The ticket as this process saw it earlier.
     hint: Option<TicketHint>,
     /// The first page of the list of its files.
     listed: Page,
-    /// The records of the files in the hint.
+    /// The records that were read besides the ticket's: those of the files in the hint, and of leads, which are ignored.
     files: HashMap<Key, Item>,
 }
 
@@ -79,17 +79,14 @@ impl Reader {
     ) -> Result<PrefetchedReassignment, StoreError> {
         let keys = self.keys();
         let hint = self.hints.tickets.get(&(self.instance.clone(), ticket));
-        let expected_lead = hint.as_ref().and_then(|hint| hint.lead);
-        let wanted = expected_lead
-            .into_iter()
-            .chain([lead])
-            .map(|lead| keys.lead(lead));
+        let expected_id = hint.as_ref().and_then(|hint| hint.lead);
+        let wanted = expected_id.into_iter().chain([lead]).map(|lead| keys.lead(lead));
         let wanted = wanted.chain([keys.ticket(ticket)]);
         let wanted = wanted.chain(hint.iter().flat_map(|hint| hint.files.clone()));
         let list = KeyRange::head(keys.ticket_files(ticket), MAX_AHEAD);
         let (mut found, listed) = tokio::try_join!(self.table.get_many(wanted), self.table.query(list))?;
         let record = |lead| found.get(&keys.lead(lead)).map(LeadRecord::decode).transpose();
-        let former = match expected_lead {
+        let expected_lead = match expected_id {
             Some(id) => Some((id, record(id)?.map(|record| record.value.lead))),
             None => None,
         };
@@ -98,7 +95,7 @@ impl Reader {
         Ok(PrefetchedReassignment {
             ticket: ticket.transpose()?,
             lead,
-            former,
+            expected_lead,
             hint,
             listed,
             files: found,
@@ -138,7 +135,7 @@ impl Writer {
                 return Ok(Reassigned::Done(Box::new(stored.value.ticket)));
             }
             let read = async {
-                let former = self.former_lead(&stored, &new, start.former.take());
+                let former = self.former_lead(&stored, &new, start.expected_lead.take());
                 tokio::try_join!(former, self.files_of(&budget, &stored, &new, &start))
             };
             let (former, files) = ReadBudget::in_time(read).await?;

@@ -136,7 +136,8 @@ async fn lead_list_costs() {
         .set_setting("page_base", &json!(0))
         .await
         .expect("a setting");
-    for round_trips in [3, 3] {
+    // With the former base as its hint, the process takes page 1 for the first, which has no cursor.
+    for round_trips in [4, 3] {
         let second = world.get("/leads?i=acme&page=1").with(&own).send().await;
         within("1: second page, pages from 0", &second, &walk(round_trips, 9.0));
     }

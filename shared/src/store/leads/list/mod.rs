@@ -7,13 +7,11 @@
 
 mod page;
 mod request;
-mod scan;
 mod search;
 mod words;
 
 use super::record::LeadState;
 use crate::ids::LeadId;
-use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer, key};
 use crate::viewer::Viewer;
 use table::StoreError;
@@ -122,10 +120,7 @@ impl Writer {
         request: &LeadRequest,
         start: PrefetchedLeads,
     ) -> Result<LeadPage, StoreError> {
-        let truth = PrefetchHint::of(viewer);
-        self.reader
-            .hints
-            .cache_caller(&self.reader.caller.credentials, truth.clone());
+        let truth = self.cache_access(viewer);
         match start.0 {
             Start::Page(start) => self.finish_page(viewer, request, start, truth).await,
             Start::Search(start) => self.finish_search(viewer, request, start, truth).await,

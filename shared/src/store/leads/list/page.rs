@@ -3,18 +3,18 @@
 use tokio::try_join;
 
 use super::request::{LeadPage, LeadRequest, Records};
-use super::scan::RequestedPage;
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
 use crate::store::leads::blocks::LocatorStep;
 use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, VisibleLeads};
-use crate::store::page_cursor::PageCursor;
+use crate::store::lists::{CursorKey, ListScan, NumberedPage, PageCursor, StoredStart};
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{CallerId, Reader, Writer, page_cursor};
+use crate::store::{CallerId, Reader, Writer};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
-use table::{KeyRange, MAX_AHEAD, MergeScan};
+use table::item::{self, Item};
+use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan};
 
 /// Number of entries from which skipping costs more than locating the start of a page.
 pub(super) const FAR: u64 = 500;
@@ -26,24 +26,98 @@ pub struct PrefetchedPage {
     totals: LeadTotals,
     /// The first totals of leads with access lists.
     restricted: FirstTotals,
-    beginning: Beginning,
+    stored: StoredStart,
+    /// The first entries that a caller with the hint sees from a start on, with that start.
+    early: Option<(PageCursor, MergeScan<LeadEntry>)>,
     records: Records,
 }
 
-/// The start of a page.
-#[derive(Debug)]
-struct Beginning {
-    /// The lists that a caller with the hint sees.
-    lists: MergeScan<LeadEntry>,
-    /// The lead after which they were read; `None` for the start.
-    read_after: Option<String>,
-    /// The lead after which the page begins, by its cursor.
-    bookmark: Option<String>,
+/// A page requested by a viewer.
+struct RequestedPage<'a> {
+    reader: &'a Reader,
+    viewer: &'a Viewer,
+    request: &'a LeadRequest,
+    /// The owners whose leads the viewer sees.
+    reach: &'a OwnerScope,
+    /// The last lead of the earlier pages; only later ones are on this page.
+    after: Option<LeadId>,
+    budget: &'a ReadBudget,
+}
+
+impl RequestedPage<'_> {
+    /// The next `limit` leads that the viewer sees, after the next `skip`.
+    async fn of_lists(
+        &self,
+        lists: MergeScan<LeadEntry>,
+        skip: &mut u64,
+        limit: u16,
+    ) -> Result<Vec<LeadEntry>, StoreError> {
+        let admit = |entry: LeadEntry| {
+            let is_shown = entry.class.is_seen_by(self.viewer) && Some(entry.id) > self.after;
+            is_shown.then_some(entry)
+        };
+        let mut scan = ListScan::new((self.reader, self.budget), lists);
+        let page = scan.page(skip, limit.into(), admit).await?;
+        Ok(page.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    /// The leads of the page: near ones from the beginning of the lists, far ones through blocks.
+    async fn entries(
+        &self,
+        lists: MergeScan<LeadEntry>,
+        mut skip: u64,
+    ) -> Result<Vec<LeadEntry>, StoreError> {
+        if skip >= FAR {
+            return self.far(skip).await;
+        }
+        self.of_lists(lists, &mut skip, self.request.limit).await
+    }
+
+    /// A page without a cursor, found through [blocks](crate::store::leads::blocks).
+    async fn far(&self, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
+        let locator = self.reader.page_locator(self.viewer, self.request.archived);
+        let locator = locator.await?;
+        let mut block = 0;
+        let after = loop {
+            match locator.next_step(&mut block, &mut skip) {
+                LocatorStep::ScanAfter(after) => break after,
+                LocatorStep::Read { after, through } => {
+                    let lists = self.between((after.as_deref(), Some(&through)));
+                    // The last lead before the page, if it is one of these. There is one, because a page without
+                    // leads before it needs no count.
+                    let mut before = skip - 1;
+                    if let Some(last) = self.of_lists(lists, &mut before, 1).await?.pop() {
+                        skip = 0;
+                        break Some(last.id.padded());
+                    }
+                    // The leads that were read are subtracted.
+                    skip = before + 1;
+                }
+            }
+        };
+        let lists = self.between((after.as_deref(), None));
+        self.of_lists(lists, &mut skip, self.request.limit).await
+    }
+
+    /// The lists that the viewer sees after a lead and through another.
+    fn between(&self, bounds: (Option<&str>, Option<&str>)) -> MergeScan<LeadEntry> {
+        self.reader.lists_between(self.request, self.reach, bounds)
+    }
+}
+
+impl ListEntry for LeadEntry {
+    type Version = ();
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        item::decode("lead entry", item)
+    }
+
+    fn version(&self) {}
 }
 
 impl LeadRequest {
-    /// The key of the request's page cursors.
-    pub(super) fn walk(&self, caller: &CallerId) -> page_cursor::CursorKey {
+    /// The requested page of the caller's list.
+    pub(super) fn numbered(&self, caller: &CallerId) -> NumberedPage {
         let base = if self.from_zero { " from 0" } else { "" };
         let tag = self.tag.map(|tag| format!(" tag {tag}")).unwrap_or_default();
         let search = self
@@ -52,29 +126,62 @@ impl LeadRequest {
             .map(|search| format!(" search {}", search.text()));
         let search = search.unwrap_or_default();
         let query = format!("leads {} {}{base}{tag}{search}", self.archived, self.limit);
-        page_cursor::CursorKey::new(caller, &query)
+        NumberedPage {
+            key: CursorKey::new(caller, &query),
+            number: self.page,
+        }
     }
 }
 
 impl Reader {
+    /// Prefetches what a caller with the hint needs, in parallel: queries of the totals, of each list, of at most 4
+    /// ranges of restricted totals and of whole records if they are requested, and a get of a later page's cursor.
     pub(crate) async fn begin_page(
         &self,
         request: &LeadRequest,
         guess: PrefetchHint,
     ) -> Result<PrefetchedPage, StoreError> {
         let skipped = request.skipped(&guess);
-        let totals = self.lead_totals(request.archived);
-        let beginning = self.beginning(request, &guess.leads, skipped);
-        let records = self.first_records(request, &guess.leads, skipped);
-        let restricted = self.first_restricted_totals(request.archived, &guess.leads);
-        let (totals, beginning, records, restricted) = try_join!(totals, beginning, records, restricted)?;
+        let page = request.numbered(&self.caller);
+        let (totals, stored, early, records, restricted) = try_join!(
+            self.lead_totals(request.archived),
+            self.stored_start(&page, skipped),
+            self.first_entries(
+                request,
+                &guess.leads,
+                (self.expected_start(&page, skipped), skipped)
+            ),
+            self.first_records(request, &guess.leads, skipped),
+            self.first_restricted_totals(request.archived, &guess.leads)
+        )?;
         Ok(PrefetchedPage {
             guess,
             totals,
             restricted,
-            beginning,
+            stored,
+            early,
             records,
         })
+    }
+
+    /// The entries from the expected start on. Without one, and if the page is near the first lead, the entries from
+    /// there on, including the skipped ones.
+    async fn first_entries(
+        &self,
+        request: &LeadRequest,
+        reach: &OwnerScope,
+        (expected, skipped): (Option<PageCursor>, u64),
+    ) -> Result<Option<(PageCursor, MergeScan<LeadEntry>)>, StoreError> {
+        let (start, to_skip) = match expected {
+            Some(start) => (start, 0),
+            None if skipped < FAR => (PageCursor::default(), usize::try_from(skipped).unwrap_or(0)),
+            None => return Ok(None),
+        };
+        let mut lists = self.lists(request, reach, start.after.as_deref());
+        let likely = to_skip + usize::from(request.limit);
+        // The caller is not yet authenticated, so its read budget is unknown.
+        lists.fill(|_| likely, |range| self.table.query(range)).await?;
+        Ok(Some((start, lists)))
     }
 
     /// The records that the first page probably shows, if whole records are requested.
@@ -87,8 +194,8 @@ impl Reader {
         let likely = request.whole && !request.archived && *reach == OwnerScope::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
-                // A tenth more, because the range contains archived leads, but at most the number that is read before
-                // authentication.
+                // A tenth more, because the range contains archived leads, but no more than is read before the check if
+                // the page is not.
                 let limit = usize::from(request.limit);
                 let more = limit + limit / 10;
                 let likely = if limit > MAX_AHEAD {
@@ -100,48 +207,6 @@ impl Reader {
             }
             _ => Ok(Records::default()),
         }
-    }
-
-    /// The start of the page. Also prefetches its entries, if this process has cached the cursor, or if the offset is
-    /// below [`FAR`], so that skipped entries are read too. Otherwise reads only the cursor.
-    async fn beginning(
-        &self,
-        request: &LeadRequest,
-        reach: &OwnerScope,
-        skipped: u64,
-    ) -> Result<Beginning, StoreError> {
-        let (walk, page) = (request.walk(&self.caller), request.page.unwrap_or(0));
-        let bookmark = async {
-            if skipped == 0 {
-                return Ok(None);
-            }
-            let bookmark = self.page_cursor(&walk, page).await?;
-            Ok(bookmark.and_then(|cursor| cursor.after))
-        };
-        let expected = self.hints.pages.get(&walk.page(page)).filter(|_| skipped > 0);
-        let expected = expected.and_then(|cursor| cursor.after);
-        let to_pass = match expected {
-            Some(_) => 0,
-            None if skipped < FAR => usize::try_from(skipped).unwrap_or(0),
-            None => {
-                let bookmark = bookmark.await?;
-                return Ok(Beginning {
-                    lists: self.lists(request, reach, bookmark.as_deref()),
-                    read_after: bookmark.clone(),
-                    bookmark,
-                });
-            }
-        };
-        let mut lists = self.lists(request, reach, expected.as_deref());
-        let likely = to_pass + usize::from(request.limit);
-        // The caller is not yet authenticated, so its read budget is unknown.
-        let fill = lists.fill(|_| likely, |range| self.table.query(range));
-        let (_, bookmark) = try_join!(fill, bookmark)?;
-        Ok(Beginning {
-            lists,
-            read_after: expected,
-            bookmark,
-        })
     }
 
     /// The visible lists after a lead.
@@ -182,6 +247,8 @@ impl Reader {
 }
 
 impl Writer {
+    /// The page, and its total. No call but the put of the next page's cursor if all was prefetched; else queries of the
+    /// lists, after a query of the blocks for a distant offset.
     pub(crate) async fn finish_page(
         &self,
         viewer: &Viewer,
@@ -205,18 +272,14 @@ impl Writer {
             neighbours: truth.leads == OwnerScope::All && !request.archived,
             records: start.records,
         };
+        let number = request.numbered(&self.reader.caller);
+        let (begin, to_skip) = self.reader.start_of_page(&number, start.stored, skipped).await?;
         // A page with a cursor is not compared with the total, because leads that left the list concurrently make its
         // offset too large.
-        let Beginning {
-            lists,
-            read_after,
-            bookmark,
-        } = start.beginning;
-        let to_skip = if bookmark.is_some() { 0 } else { skipped };
         if to_skip > 0 && to_skip >= total {
             return Ok(page(Vec::new()));
         }
-        let after = bookmark.as_ref().and_then(|after| after.parse().ok());
+        let after = begin.after.as_ref().and_then(|after| after.parse().ok());
         let asked = RequestedPage {
             reader: &self.reader,
             viewer,
@@ -225,32 +288,39 @@ impl Writer {
             after: after.and_then(LeadId::new),
             budget: &budget,
         };
-        // Lists read from the first lead contain the page too; the scan omits leads up to the cursor.
-        let is_right = start.guess.leads == truth.leads && (read_after.is_none() || read_after == bookmark);
-        let anew = || self.reader.lists(request, &truth.leads, bookmark.as_deref());
-        let lists = if is_right { lists } else { anew() };
-        let entries = ReadBudget::in_time(self.page_entries(&asked, to_skip, lists)).await?;
-        let mut page = page(entries);
+        // Lists read from the first lead contain the page too; leads through the cursor are omitted.
+        let has_page = |from: &PageCursor| from.after.is_none() || from.has_bounds_of(&begin);
+        let is_right = start.guess.leads == truth.leads;
+        let early = start.early.filter(|(from, _)| is_right && has_page(from));
+        let lists = early.map_or_else(
+            || asked.between((begin.after.as_deref(), None)),
+            |(_, lists)| lists,
+        );
+        let entries = asked.entries(lists, to_skip);
+        let mut page = page(ReadBudget::in_time(entries).await?);
         let first = if request.from_zero { 0 } else { truth.page_base };
-        self.end_page((request, first), &mut page, bookmark).await?;
+        self.end_with_records((request, first), &mut page, (&number, begin.after))
+            .await?;
         Ok(page)
     }
 
     /// Stores the cursor of the next page, concurrently with the read of whole records if they are requested.
-    async fn end_page(
+    async fn end_with_records(
         &self,
         (request, first): (&LeadRequest, u64),
         page: &mut LeadPage,
-        bookmark: Option<String>,
+        (number, after): (&NumberedPage, Option<String>),
     ) -> Result<(), StoreError> {
         let last = page.entries.last().map(|last| last.id.padded());
+        // New leads come after all others, so an empty page keeps its position.
+        let next = last.or(after).map(|after| PageCursor::after(Some(after)));
         let records = async {
             if request.whole {
                 self.reader.read_records(page).await?;
             }
             Ok(())
         };
-        try_join!(records, self.remember(request, first, last.or(bookmark)))?;
+        try_join!(records, self.end_page(number, first, next))?;
         Ok(())
     }
 
@@ -275,57 +345,5 @@ impl Writer {
             count += ReadBudget::in_time(more).await?;
         }
         Ok(u64::try_from(count).unwrap_or(0))
-    }
-
-    /// The entries of a page: near ones from the beginning of the lists, far ones through
-    /// blocks.
-    async fn page_entries(
-        &self,
-        asked: &RequestedPage<'_>,
-        skip: u64,
-        lists: MergeScan<LeadEntry>,
-    ) -> Result<Vec<LeadEntry>, StoreError> {
-        if skip >= FAR {
-            return self.far_page(asked, skip).await;
-        }
-        asked.scan(lists).page(skip).await
-    }
-
-    /// A page without a cursor, found through [blocks](crate::store::leads::blocks).
-    async fn far_page(&self, asked: &RequestedPage<'_>, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
-        let locator = self.reader.page_locator(asked.viewer, asked.request.archived);
-        let locator = locator.await?;
-        let mut block = 0;
-        let after = loop {
-            match locator.next_step(&mut block, &mut skip) {
-                LocatorStep::ScanAfter(after) => break after,
-                LocatorStep::Read { after, through } => {
-                    let bounds = (after.as_deref(), Some(through.as_str()));
-                    if let Some(last) = asked.between(bounds).pass(&mut skip).await? {
-                        break Some(last.padded());
-                    }
-                }
-            }
-        };
-        asked.between((after.as_deref(), None)).page(skip).await
-    }
-
-    /// Stores the cursor of the next page. New leads come after all others. If the cursor cannot be stored, the page
-    /// fails, because the next page would continue an earlier read.
-    pub(super) async fn remember(
-        &self,
-        request: &LeadRequest,
-        first: u64,
-        after: Option<String>,
-    ) -> Result<(), StoreError> {
-        // A request without a page number has no next page.
-        let Some(page) = request.page else {
-            return Ok(());
-        };
-        // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
-        let next = page.max(first).saturating_add(1);
-        let cursor = after.map(|after| PageCursor::after(Some(after)));
-        self.put_page_cursor(&request.walk(&self.reader.caller), next, cursor)
-            .await
     }
 }

@@ -17,6 +17,7 @@ use crate::ids::LeadId;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
 use crate::store::leads::record::LeadEntry;
+use crate::store::lists::{ListScan, PageCursor, StoredStart};
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer};
 use crate::viewer::{OwnerScope, Viewer};
@@ -255,41 +256,30 @@ impl Writer {
         is_match: &impl Fn(&LeadEntry) -> bool,
     ) -> Result<Vec<LeadEntry>, StoreError> {
         let counter = self.keys().counter(Counter::Lead);
-        let cursor = async {
-            if skipped < FAR {
-                return Ok(None);
-            }
-            self.reader
-                .page_cursor(&request.walk(&self.reader.caller), request.page.unwrap_or(0))
-                .await
-        };
-        let (counter, cursor) = try_join!(self.reader.table.get(&counter), cursor)?;
-        let cursor = cursor.and_then(|cursor| cursor.after);
+        let number = request.numbered(&self.reader.caller);
+        // A near page is found again from the first lead.
+        let is_far = skipped >= FAR;
+        let stored = self
+            .reader
+            .stored_start(&number, if is_far { skipped } else { 0 });
+        let (counter, stored) = try_join!(self.reader.table.get(&counter), stored)?;
         if skipped > item::number("counter", &counter.unwrap_or_default(), "lead")? {
             return Ok(Vec::new());
         }
-        let mut skip = if cursor.is_some() { 0 } else { skipped };
-        let mut lists = self.reader.lists(request, reach, cursor.as_deref());
-        let (mut page, mut size) = (Vec::new(), usize::from(request.limit));
-        while page.len() < usize::from(request.limit) {
-            if lists.is_due() {
-                let read = |range| budget.query(&self.reader.table, range);
-                if !budget.or_end(lists.fill(|_| size, read).await.map(|_| true))? {
-                    break;
-                }
-                size = (size * GROWTH).min(PAGE);
-            }
-            match lists.next() {
-                None => break,
-                Some((_, entry)) if !is_match(&entry) => {}
-                Some(_) if skip > 0 => skip -= 1,
-                Some((_, entry)) => page.push(entry),
-            }
+        let (start, mut skip) = match stored {
+            StoredStart::Unread => (PageCursor::default(), skipped),
+            stored @ StoredStart::Read(_) => self.reader.start_of_page(&number, stored, skipped).await?,
+        };
+        let limit = usize::from(request.limit);
+        let lists = self.reader.lists(request, reach, start.after.as_deref());
+        let mut scan = ListScan::new((&self.reader, budget), lists).with_first_read_of(limit);
+        let admit = |entry: LeadEntry| is_match(&entry).then_some(entry);
+        let page = scan.page(&mut skip, limit, admit).await?;
+        if skipped.saturating_add(request.limit.into()) >= FAR {
+            let last = page.last().map(|(last, _)| last.clone());
+            let next = last.or(start.after).map(|after| PageCursor::after(Some(after)));
+            self.end_page(&number, 0, next).await?;
         }
-        if skipped.saturating_add(u64::from(request.limit)) >= FAR {
-            let last = page.last().map(|last| last.id.padded());
-            self.remember(request, 0, last.or(cursor)).await?;
-        }
-        Ok(page)
+        Ok(page.into_iter().map(|(_, entry)| entry).collect())
     }
 }

@@ -32,7 +32,7 @@ pub struct BookingRequest {
     pub claim: Option<IdempotencyKey>,
 }
 
-/// The records named by a booking. An id that cannot be one is `None`.
+/// The records named by a booking. An invalid id is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BookingSubject {
     /// A new meeting.
@@ -85,13 +85,13 @@ pub struct BookingReads {
 }
 
 impl BookingSubject {
-    /// Whether it is an existing meeting.
+    /// Whether it changes a meeting.
     #[must_use]
     pub fn is_change(&self) -> bool {
         !matches!(self, Self::New { .. })
     }
 
-    /// The existing meeting.
+    /// The id of the meeting to move or cancel, if it can be one.
     fn meeting(&self) -> Option<MeetingId> {
         match self {
             Self::New { .. } => None,

@@ -1,14 +1,16 @@
 //! Cursors of consecutive pages.
 //!
-//! Clients read pages in order. Each page stores the position of its end. The next page continues at this position,
-//! regardless of concurrent insertions (C-42). A cursor belongs to a caller, a query, a program and a source address.
-//! Reads that agree in all of these share a cursor. The last page read determines it.
+//! A walk is the sequence of pages that a client reads. Each page stores the position of its end. The next page
+//! continues at this position, regardless of concurrent insertions (C-42). A cursor belongs to a caller, a program, a
+//! source address, a query and the number of a page. Concurrent walks that agree in all of these share it.
 //!
-//! If a cursor cannot be stored, the page fails, because the next page would continue an earlier read.
+//! A page has an expected start, by what this process remembers; a stored one, which is read concurrently with the check
+//! of the caller; and the actual one. If a cursor cannot be stored, the page fails, because the next page would continue
+//! an earlier walk.
 
 use sha2::{Digest, Sha256};
 
-use super::{CallerId, Reader, Writer};
+use crate::store::{CallerId, Reader, Writer};
 use crate::text::hex;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -16,7 +18,7 @@ use table::item::{self, Item, n, s};
 /// Lifetime of a cursor in seconds: the maximum pause of a client between two pages.
 const LIFETIME_SECONDS: u32 = 3600;
 
-/// Consecutive reads of one query, identified by a digest.
+/// Digest of a caller and a query, which identifies the pages of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorKey(String);
 
@@ -41,6 +43,23 @@ impl CursorKey {
     }
 }
 
+/// A page of a query.
+#[derive(Debug)]
+pub struct NumberedPage {
+    pub key: CursorKey,
+    /// `None` for a request without page number: it reads from the head and stores no cursor.
+    pub number: Option<u64>,
+}
+
+/// The cursor of a page, as far as it was read before the caller was known.
+#[derive(Debug)]
+pub enum StoredStart {
+    /// Not read, because the page was expected to be the first or near, or has no number.
+    Unread,
+    /// `None` if there is none.
+    Read(Option<PageCursor>),
+}
+
 /// Start of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageCursor {
@@ -48,10 +67,10 @@ pub struct PageCursor {
     pub after: Option<String>,
     /// Ends before this sort key, because everything from there was already shown.
     pub before: Option<String>,
-    /// Sort key of the newest shown entry since the read started at the head of the list.
+    /// Sort key of the newest shown entry since the walk started at the head of the list.
     newest: Option<String>,
-    /// Pages may be missing: the read started at an offset.
-    partial: bool,
+    /// Whether the walk started at an offset, so that earlier pages may be missing.
+    from_offset: bool,
 }
 
 impl PageCursor {
@@ -67,19 +86,22 @@ impl PageCursor {
     pub fn at_offset(after: Option<String>) -> Self {
         Self {
             after,
-            partial: true,
+            from_offset: true,
             ..Self::default()
         }
     }
 
     /// The start of the next page of a list with the newest first. `shown` contains the first and last sort keys of
-    /// this page, which `is_full` if it has as many entries as requested. After an incomplete page only newer entries
-    /// are left, which sort before all shown ones. `None` if unknown: the next page uses an offset.
+    /// this page; `is_full` states whether it has as many entries as requested. After a full page, the next one
+    /// continues after the last key. After another, only entries are left that were added since: they sort before the
+    /// newest shown one. `None` if that is unknown: the next page starts at its offset.
     pub fn next(self, shown: Option<(&str, &str)>, is_full: bool) -> Option<Self> {
-        // The first page of a read shows the newest entry, unless the read started at an offset.
-        let newest = self
-            .newest
-            .or_else(|| shown.filter(|_| !self.partial).map(|(first, _)| first.to_owned()));
+        // The first page of a walk shows the newest entry, unless the walk started at an offset.
+        let newest = self.newest.or_else(|| {
+            shown
+                .filter(|_| !self.from_offset)
+                .map(|(first, _)| first.to_owned())
+        });
         if is_full {
             let after = shown.map(|(_, last)| last.to_owned());
             return Some(Self {
@@ -96,7 +118,7 @@ impl PageCursor {
     }
 
     /// The inclusive end of a key range before [`before`](Self::before), for sort keys that end with a digit: the last
-    /// character is replaced by the one before it and `~`, which sorts after all digits.
+    /// character is replaced by the one before it and `~`, which sorts after all digits. Before `50` is `5/~`.
     pub fn through(&self) -> Option<String> {
         let mut through = self.before.clone()?;
         let last = through.pop()?;
@@ -104,7 +126,13 @@ impl PageCursor {
         Some(through)
     }
 
-    /// Whether it contains a position. A stored cursor without one marks an unknown start.
+    /// Whether both have the same bounds.
+    pub fn has_bounds_of(&self, other: &Self) -> bool {
+        (&self.after, &self.before) == (&other.after, &other.before)
+    }
+
+    /// Whether it contains a position. No page starts at the head of a list because of a stored cursor, so a stored one
+    /// without position marks an unknown start.
     fn is_known(&self) -> bool {
         self.after.is_some() || self.before.is_some()
     }
@@ -119,7 +147,7 @@ impl PageCursor {
             .into_iter()
             .filter_map(|(name, text)| Some((name.to_owned(), s(text.clone()?))));
         texts
-            .chain(self.partial.then(|| ("partial".to_owned(), n(1))))
+            .chain(self.from_offset.then(|| ("partial".to_owned(), n(1))))
             .collect()
     }
 
@@ -129,40 +157,83 @@ impl PageCursor {
             after: text("after"),
             before: text("before"),
             newest: text("newest"),
-            partial: item.contains_key("partial"),
+            from_offset: item.contains_key("partial"),
         }
     }
 }
 
 impl Reader {
-    /// Start of a page; `None` if the previous page was not read within the hour or its end is unknown. One get.
-    pub(crate) async fn page_cursor(
+    /// The start that this process expects of a page after `skipped` records: the head of the list, or a cached cursor. `None` if
+    /// it knows none.
+    pub(crate) fn expected_start(&self, page: &NumberedPage, skipped: u64) -> Option<PageCursor> {
+        if skipped == 0 {
+            return Some(PageCursor::default());
+        }
+        self.hints.pages.get(&page.key.page(page.number?))
+    }
+
+    /// The stored start of a page that is expected to be after `skipped` records. One get; no call for the
+    /// first page or without number.
+    pub(crate) async fn stored_start(
         &self,
-        key: &CursorKey,
-        page: u64,
-    ) -> Result<Option<PageCursor>, StoreError> {
-        let item = self
-            .table
-            .get(&self.keys().page_cursor(&key.0, page))
-            .await?
-            .unwrap_or_default();
+        page: &NumberedPage,
+        skipped: u64,
+    ) -> Result<StoredStart, StoreError> {
+        match page.number {
+            Some(number) if skipped > 0 => self.page_cursor(&page.key, number).await.map(StoredStart::Read),
+            _ => Ok(StoredStart::Unread),
+        }
+    }
+
+    /// The start of a page after `skipped` records, and the number of records to skip from there: none after a stored
+    /// start. No call unless the page was expected to be the first and is not; then one get.
+    pub(crate) async fn start_of_page(
+        &self,
+        page: &NumberedPage,
+        stored: StoredStart,
+        skipped: u64,
+    ) -> Result<(PageCursor, u64), StoreError> {
+        if skipped == 0 {
+            // The first page starts at the head, even if its number has a stored cursor.
+            return Ok((PageCursor::default(), 0));
+        }
+        let stored = match (stored, page.number) {
+            (StoredStart::Read(cursor), _) => cursor,
+            (StoredStart::Unread, Some(number)) => self.page_cursor(&page.key, number).await?,
+            (StoredStart::Unread, None) => None,
+        };
+        // Without a cursor, as after a pause of an hour, the page starts at its offset.
+        Ok(stored.map_or((PageCursor::at_offset(None), skipped), |cursor| (cursor, 0)))
+    }
+
+    /// Start of a page; `None` if the previous page was not read within the hour or its end is unknown. One get.
+    async fn page_cursor(&self, key: &CursorKey, page: u64) -> Result<Option<PageCursor>, StoreError> {
+        let Some(item) = self.table.get(&self.keys().page_cursor(&key.0, page)).await? else {
+            return Ok(None);
+        };
         // DynamoDB deletes expired items within days, not at once.
         let now = u64::try_from(self.environment.now().unix_seconds()).unwrap_or(0);
-        let is_valid = item::number("bookmark", &item, "ttl")? > now;
+        let is_valid = item::number("page cursor", &item, "ttl")? > now;
         let cursor = PageCursor::decode(&item);
         Ok((is_valid && cursor.is_known()).then_some(cursor))
     }
 }
 
 impl Writer {
-    /// Stores the start of a page, also in the process's cache. `None` replaces an earlier cursor, so the page uses an
-    /// offset. One put.
-    pub(crate) async fn put_page_cursor(
+    /// Stores `cursor` as the start of the page after this one, also in the process's cache. `first` is the number of the
+    /// first page. A cursor of `None` replaces an earlier one, so the next page starts at its offset. One put; no call
+    /// without number.
+    pub(crate) async fn end_page(
         &self,
-        key: &CursorKey,
-        page: u64,
+        NumberedPage { key, number }: &NumberedPage,
+        first: u64,
         cursor: Option<PageCursor>,
     ) -> Result<(), StoreError> {
+        let Some(number) = number else {
+            return Ok(());
+        };
+        // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
+        let page = first.max(*number).saturating_add(1);
         let cursor = cursor.unwrap_or_default();
         let expiry = self.reader.environment.now().plus_seconds(LIFETIME_SECONDS);
         let mut item = cursor.encode();
@@ -206,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_began_at_an_offset_ends_without_a_bookmark() {
+    fn what_began_at_an_offset_ends_without_a_cursor() {
         let second = PageCursor::at_offset(None)
             .next(Some(("50", "59")), true)
             .unwrap();
