@@ -25,20 +25,53 @@ class Card extends Component {
   }
 }
 
+/* The groups of a list's cards that are near the screen, as `first last`. The others are empty spaces of their height, because the browser
+   lays out and paints whatever is drawn: a page of 25 cards at once takes too long for one frame. */
+const GROUP = 5;
+const SIGHT = 600;
+const CARD = 100;
+function useGroups(count) {
+  const list = useRef();
+  const heights = useRef([]);
+  const [near, setNear] = useState("0 0");
+  const look = () => {
+    // A list that was taken away may still scroll.
+    if (!list.current) return;
+    const { scrollTop, clientHeight, firstElementChild: cards } = list.current;
+    const tops = [...cards.querySelectorAll("[data-group]")].map(group => group.offsetTop - cards.offsetTop);
+    const ends = [...tops.slice(1), cards.offsetHeight];
+    heights.current = tops.map((top, i) => ends[i] - top);
+    const isNear = i => tops[i] < scrollTop + clientHeight + SIGHT && ends[i] > scrollTop - SIGHT;
+    const shown = tops.map((_, i) => i).filter(isNear);
+    setNear(`${shown[0] ?? 0} ${shown.at(-1) ?? 0}`);
+  };
+  useLayoutEffect(look, [count]);
+  const [first, last] = near.split(" ").map(Number);
+  return { list, look, isNear: i => i >= first && i <= last, height: (i, length) => heights.current[i] ?? length * CARD };
+}
+
 function Column({ column, stop, now }) {
   const { id, name, records, total, ends, busy } = column;
   const left = Math.max((total ?? 0) - records.length, 0);
   const isOver = state.lift?.over === String(id);
+  const groups = useGroups(records.length);
   const scrolled = ({ currentTarget: list }) => {
+    groups.look();
     if (!ends && left && list.scrollTop + list.clientHeight > list.scrollHeight - 600) more(state.board, state.board.columns.find(one => one.id === id));
   };
+  const card = record => html`<${Card} key=${record.id} record=${record} language=${language} isStop=${record.id === stop} isLit=${record.id === state.lit}
+    isLifted=${record.id === state.lift?.id} edits=${may("editOpportunities")} today=${now} />`;
+  const group = (cards, i) => {
+    const isDrawn = groups.isNear(i) || cards.some(one => [stop, state.lit, state.lift?.id].includes(one.id));
+    const height = isDrawn ? 0 : groups.height(i, cards.length);
+    return [html`<li key=${`group-${i}`} data-group=${i} aria-hidden="true" style=${{ height: `${height}px` }} />`, ...(isDrawn ? cards.map(card) : [])];
+  };
+  const cards = Array.from({ length: Math.ceil(records.length / GROUP) }, (_, i) => group(records.slice(i * GROUP, (i + 1) * GROUP), i)).flat();
   return html`<section class=${isOver ? "column over" : "column"} data-drop=${id} data-column=${id} aria-labelledby=${`column-${id}`}>
     <header><h2 id=${`column-${id}`}>${name}</h2>
       ${total !== null && html`<p class="soft"><span class="count">${number(total)}</span><span title=${money(column.cents)}>${shortMoney(column.cents)}</span></p>`}</header>
-    <div class="list" data-scroll=${id} onScroll=${scrolled}>
-      <ul>${total === null && !state.board.error ? [1, 2].map(one => html`<li key=${one} class="card skeleton" aria-hidden="true"></li>`)
-        : records.map(record => html`<${Card} key=${record.id} record=${record} language=${language} isStop=${record.id === stop} isLit=${record.id === state.lit}
-            isLifted=${record.id === state.lift?.id} edits=${may("editOpportunities")} today=${now} />`)}</ul>
+    <div ref=${groups.list} class="list" data-scroll=${id} onScroll=${scrolled}>
+      <ul>${total === null && !state.board.error ? [1, 2].map(one => html`<li key=${one} class="card skeleton" aria-hidden="true"></li>`) : cards}</ul>
       ${total !== null && !records.length && html`<p class="empty">${text.emptyStage}</p>`}
       ${total !== null && !ends && left > 0 && html`<button type="button" class="more" aria-disabled=${busy} onClick=${() => more(state.board, state.board.columns.find(one => one.id === id))}>${text.more(number(left))}</button>`}
     </div>

@@ -200,12 +200,15 @@ function walk(key, id) {
   }
   return true;
 }
+/* Draws first, because the card may be in a page that was away from the screen. */
 function goTo(id) {
   state.stop = id;
-  const link = document.querySelector(`[data-id="${id}"] .title a`);
-  link?.focus({ preventScroll: true });
-  link?.closest(".card").scrollIntoView({ block: "nearest", inline: "nearest" });
   draw();
+  queueMicrotask(() => {
+    const link = document.querySelector(`[data-id="${id}"] .title a`);
+    link?.focus({ preventScroll: true });
+    link?.closest(".card").scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
   return true;
 }
 async function nextPage(column, id) {
