@@ -1,11 +1,16 @@
-//! Checks that each running number is at least the largest one of a record, so that none is assigned twice (C-11).
+//! Checks that each running number is at least the largest one of a record, so that none is assigned twice, and that its
+//! sequence has not ended (C-11).
 
 use std::collections::BTreeMap;
 
 use super::kind::{KindRef, Number};
 use super::{Doctor, Result};
-use table::StoreError;
+use shared::ids::MAX_ID;
 use table::item::{self, Item};
+use table::{Condition, StoreError, Transaction};
+
+/// The largest id that an import accepts. A record may have a higher one from a former build.
+const LAST_USUAL: u64 = 899_999_999_999_999;
 
 /// The largest number of each sort that a record has.
 pub type Largest = BTreeMap<Number, u64>;
@@ -14,8 +19,11 @@ impl Doctor<'_> {
     /// Remembers the largest numbers of records.
     pub(super) fn note_numbers(&mut self, kind: KindRef, record: &Item) -> Result<(), StoreError> {
         for (sort, number) in kind.numbers(record)? {
-            let largest = self.largest_numbers.entry(sort).or_default();
-            *largest = number.max(*largest);
+            let usual = Some(&mut self.usual_numbers).filter(|_| number <= LAST_USUAL);
+            for numbers in usual.into_iter().chain([&mut self.largest_numbers]) {
+                let largest = numbers.entry(sort).or_default();
+                *largest = number.max(*largest);
+            }
         }
         Ok(())
     }
@@ -23,11 +31,20 @@ impl Doctor<'_> {
     /// Compares the counters. They only rise, and a number is taken before its record is written. So a counter that is
     /// read after the records and is below one of them is wrong, and raising it is always right.
     pub(super) async fn check_counters(&mut self) -> Result<()> {
-        for (sort, largest) in self.largest_numbers.clone() {
+        for sort in self.largest_numbers.keys().copied().collect::<Vec<_>>() {
             let (name, last) = (sort.1, self.last_taken(sort).await?);
+            let largest = self.usual_numbers.get(&sort).copied().unwrap_or_default();
             self.count_checked("counters", 1);
-            if last < largest {
-                let key = self.operator.keys().counter(sort.0);
+            let key = self.operator.keys().counter(sort.0);
+            if last >= MAX_ID {
+                let mut back = Transaction::default();
+                let number = Item::from([(name.to_owned(), item::n(largest))]);
+                back.set(key.clone(), number, &[], Condition::Number { name, value: last });
+                let is_repaired = self.repair && self.operator.table().try_commit(back).await?;
+                let reason =
+                    format!("the sequence of ids has ended with {name} {last}; it goes on after {largest}");
+                self.report(key, reason, is_repaired);
+            } else if last < largest {
                 if self.repair {
                     self.operator.table().raise(&key, name, largest).await?;
                 }

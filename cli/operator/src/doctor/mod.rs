@@ -91,6 +91,8 @@ struct Doctor<'a> {
     diagnosis: Diagnosis,
     /// The largest number of each sort that a record has.
     largest_numbers: counters::Largest,
+    /// The largest ones that an import accepts.
+    usual_numbers: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
     /// The derived items of the records that were read.
@@ -118,6 +120,7 @@ impl Operator {
             watch,
             diagnosis: Diagnosis::default(),
             largest_numbers: counters::Largest::default(),
+            usual_numbers: counters::Largest::default(),
             columns: columns::Columns::default(),
             known: known::DerivedItems::default(),
             first_counts: Vec::new(),

@@ -118,6 +118,14 @@ set meeting {"N":"2"} | acme#counter meeting | the last meeting is number 2, but
 set ticket {"N":"1"} | acme#counter ticket | the last ticket is number 1, but there is number 2
 "#,
     );
+    // A sequence that has ended goes on above the records (C-11).
+    assert_restores(
+        &bench,
+        r#"
+set lead {"N":"999999999999999"} | acme#counter lead | the sequence of ids has ended with lead 999999999999999; it goes on after 4
+set event {"N":"999999999999999"} | acme#counter call | the sequence of ids has ended with event 999999999999999; it goes on after 2
+"#,
+    );
     assert_restores(
         &bench,
         r#"
