@@ -114,40 +114,23 @@ pub async fn user(add: UserAdd, global: &Global) -> Result<Answer, Failure> {
     let groups = operator.directory_head().await?.groups;
     let name = asking.answer(add.name.as_deref(), "Full name", "User", ask::name)?;
     let email = asking.answer(add.email.as_deref(), "E-mail", "", ask::email)?;
-    let lowest = groups.keys().next().map_or(1, |group| group.get());
+    let ids: Vec<_> = groups.keys().map(ToString::to_string).collect();
     let known = |text: &str| {
         let group = GroupId::parse(text).filter(|group| groups.is_empty() || groups.contains_key(group));
-        let ids = groups
-            .keys()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(", ");
-        group.ok_or_else(|| format!("must be the id of a group: {ids}"))
+        group.ok_or_else(|| format!("must be the id of a group: {}", ids.join(", ")))
     };
-    let group = if add.admin {
-        None
-    } else {
-        Some(
-            asking
-                .answer(add.group.as_deref(), "Group", &lowest.to_string(), known)?
-                .get(),
-        )
-    };
+    let lowest = ids.first().map_or("1", String::as_str);
+    let asked = || asking.answer(add.group.as_deref(), "Group", lowest, known);
+    let group = if add.admin { None } else { Some(asked()?.get()) };
     let id = provision::next_id::<kinds::Users>(&operator, |user| user.id.get()).await?;
-    let mut lines: Vec<_> = group
-        .filter(|_| groups.is_empty())
-        .map(provision::group_line)
-        .into_iter()
-        .collect();
-    lines.push(provision::user_line(id, &name, email.as_deref(), group));
-    let text = provision::bring(&operator, &lines, asking.output.as_deref()).await?;
+    let new_group = group.filter(|_| groups.is_empty()).map(provision::group_line);
+    let user = provision::user_line(id, &name, email.as_deref(), group);
+    let lines: Vec<_> = new_group.into_iter().chain([user]).collect();
+    provision::bring(&operator, &lines, asking.output.as_deref()).await?;
     let user = UserId::new(id).ok_or_else(|| Failure::Refused("there is no further id".to_owned()))?;
     let link = add.link.panel(&operator, user, global).await?;
-    let facts: Vec<_> = link
-        .into_iter()
-        .map(|link| Fact::new("panel", "panel", link))
-        .collect();
-    Ok(provision::answer(&lines, &text, asking.output.as_deref(), &facts))
+    let facts: Vec<_> = link.map(|link| ("panel", "panel", link)).into_iter().collect();
+    Ok(provision::answer(&lines, asking.output.as_deref(), &facts))
 }
 
 pub async fn funnel(FunnelCommand::Add(add): FunnelCommand, global: &Global) -> Result<Answer, Failure> {
@@ -158,13 +141,7 @@ pub async fn funnel(FunnelCommand::Add(add): FunnelCommand, global: &Global) -> 
     let name = asking.answer(add.name.as_deref(), "Name", "Vendas", ask::name)?;
     let stages = asking.answer(add.stages.as_deref(), "Stages", provision::STAGES, ask::names)?;
     let id = provision::next_id::<kinds::Funnels>(&operator, |funnel| funnel.id.get()).await?;
-    brought(
-        &operator,
-        &[provision::funnel_line(id, &name, &stages)],
-        asking,
-        &[],
-    )
-    .await
+    brought(&operator, provision::funnel_line(id, &name, &stages), asking, &[]).await
 }
 
 pub async fn calendar(
@@ -184,41 +161,29 @@ pub async fn calendar(
         let user = UserId::parse(text).filter(|user| users.contains(user));
         user.ok_or_else(|| "must be the id of a user; funil user list shows them".to_owned())
     };
-    let lowest = users
-        .iter()
-        .min()
-        .map_or_else(|| "1".to_owned(), ToString::to_string);
-    let user = asking.answer(add.user.as_deref(), "User", &lowest, known)?;
+    let lowest = users.iter().min().map_or("1".to_owned(), ToString::to_string);
+    let user = asking.answer(add.user.as_deref(), "User", &lowest, known)?.get();
     let zone = settings.timezone().unwrap_or("UTC");
     let zone = asking.answer(add.timezone.as_deref(), "Time zone", zone, provision::zone)?;
-    let hours = asking.answer(
-        add.hours.as_deref(),
-        "Hours",
-        provision::OPENINGS,
-        provision::hours,
-    )?;
-    let page = format!(
-        "{}/book/{}/{link}",
-        add.address.base(global)?,
-        operator.instance()
+    let (given, usual) = (add.hours.as_deref(), provision::OPENINGS);
+    let hours = asking.answer(given, "Hours", usual, provision::hours)?;
+    let (base, instance) = (add.address.base(global)?, operator.instance());
+    let page = (
+        "bookingPage",
+        "booking page",
+        format!("{base}/book/{instance}/{link}"),
     );
-    let added = provision::calendar_line(id, &name, &link, user.get(), &zone, &hours);
-    brought(
-        &operator,
-        &[added],
-        asking,
-        &[Fact::new("bookingPage", "booking page", page)],
-    )
-    .await
+    let line = provision::calendar_line(id, &name, &link, user, &zone, &hours);
+    brought(&operator, line, asking, &[page]).await
 }
 
 async fn brought(
     operator: &Operator,
-    lines: &[Value],
+    line: Value,
     asking: &Asking,
     facts: &[Fact],
 ) -> Result<Answer, Failure> {
-    let output = asking.output.as_deref();
-    let text = provision::bring(operator, lines, output).await?;
-    Ok(provision::answer(lines, &text, output, facts))
+    let (lines, output) = ([line], asking.output.as_deref());
+    provision::bring(operator, &lines, output).await?;
+    Ok(provision::answer(&lines, output, facts))
 }

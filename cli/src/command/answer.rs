@@ -67,6 +67,16 @@ impl Answer {
         }
     }
 
+    /// The answer with a remark about a list without rows.
+    #[must_use]
+    pub fn noting_none(self, note: impl FnOnce() -> String) -> Self {
+        if self.text.is_empty() {
+            self.noting(note())
+        } else {
+            self
+        }
+    }
+
     /// Prints the answer and ends the command.
     pub(super) fn give(self, as_json: bool) -> ExitCode {
         let (out, remark) = match (as_json, self.document) {

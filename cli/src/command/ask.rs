@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use shared::text::fits;
 
 use super::Failure;
 
@@ -30,15 +31,16 @@ impl Asking {
                           what differs as options";
             return Err(Failure::Usage(reason.to_owned()));
         }
+        let refused = |reason: String| Err(Failure::Refused(reason));
         match &self.output {
-            Some(path) if path.exists() => Err(Failure::Refused(format!(
+            Some(path) if path.exists() => refused(format!(
                 "{} exists; name another file with --output",
                 path.display()
-            ))),
-            Some(path) if !folder(path).is_dir() => Err(Failure::Refused(format!(
+            )),
+            Some(path) if !folder(path).is_dir() => refused(format!(
                 "there is no directory {}; create it, or name another file with --output",
                 folder(path).display()
-            ))),
+            )),
             _ => Ok(()),
         }
     }
@@ -55,9 +57,8 @@ impl Asking {
         default: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, Failure> {
-        let usage = |reason| Failure::Usage(format!("{question}: {reason}"));
         if let Some(text) = given.or(self.yes.then_some(default)) {
-            return read(text.trim()).map_err(usage);
+            return read(text.trim()).map_err(|reason| Failure::Usage(format!("{question}: {reason}")));
         }
         let mut lines = io::stdin().lock();
         loop {
@@ -67,12 +68,8 @@ impl Asking {
             if lines.read_line(&mut line)? == 0 {
                 return Err(Failure::Refused("stopped; nothing is written".to_owned()));
             }
-            let text = if line.trim().is_empty() {
-                default
-            } else {
-                line.trim()
-            };
-            match read(text) {
+            let line = Some(line.trim()).filter(|line| !line.is_empty());
+            match read(line.unwrap_or(default)) {
                 Ok(value) => return Ok(value),
                 Err(reason) => writeln!(io::stderr(), "  {reason}")?,
             }
@@ -91,8 +88,9 @@ pub fn folder(file: &Path) -> &Path {
 /// # Errors
 /// The rule.
 pub fn name(text: &str) -> Result<String, String> {
-    let fits = (1..=255).contains(&text.chars().count());
-    fits.then(|| text.to_owned())
+    let is_name = !text.is_empty() && fits(text, 255);
+    is_name
+        .then(|| text.to_owned())
         .ok_or_else(|| "must have 1 to 255 characters".to_owned())
 }
 
@@ -114,14 +112,10 @@ pub fn names(text: &str) -> Result<Vec<String>, String> {
 /// # Errors
 /// The rule.
 pub fn email(text: &str) -> Result<Option<String>, String> {
-    let is_address = |text: &str| {
-        text.split_once('@').is_some_and(|(name, host)| {
-            !name.is_empty() && !host.is_empty() && !text.contains(char::is_whitespace)
-        })
-    };
-    match text {
-        "" => Ok(None),
-        text if is_address(text) && text.chars().count() <= 255 => Ok(Some(text.to_owned())),
-        _ => Err("must be an e-mail address such as ana@example.com".to_owned()),
+    let parts = text.split_once('@');
+    let is_address = parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if text.is_empty() || is_address && fits(text, 255) && !text.contains(char::is_whitespace) {
+        return Ok(Some(text.to_owned()).filter(|text| !text.is_empty()));
     }
+    Err("must be an e-mail address such as ana@example.com".to_owned())
 }

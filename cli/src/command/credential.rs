@@ -214,13 +214,11 @@ async fn list(
     let documents = entries.iter().map(document).collect();
     let answer = Answer::new(text::table(HEADINGS, &rows), Value::Array(documents));
     let name = kind.name();
-    Ok(if entries.is_empty() {
-        answer.noting(format!(
+    Ok(answer.noting_none(|| {
+        format!(
             "instance {instance} has no {name}; issue one with: funil {name} issue --instance {instance} --user ID"
-        ))
-    } else {
-        answer
-    })
+        )
+    }))
 }
 
 async fn revoke(kind: CredentialKind, which: CredentialArg, global: &Global) -> Result<Answer, Failure> {

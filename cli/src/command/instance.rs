@@ -145,11 +145,7 @@ async fn list(global: &Global) -> Result<Answer, Failure> {
     };
     let rows: Vec<_> = instances.iter().map(row).collect();
     let answer = Answer::new(text::table(["CREATED", "NAME"], &rows), json!(instances));
-    Ok(if instances.is_empty() {
-        answer.noting("there is no instance; create one with: funil instance create NAME")
-    } else {
-        answer
-    })
+    Ok(answer.noting_none(|| "there is no instance; create one with: funil instance create NAME".to_owned()))
 }
 
 async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
@@ -173,7 +169,6 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
         state(&entry)
     )];
     lines.push(held(&records));
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     lines.extend(
         settings
             .iter()
@@ -242,10 +237,7 @@ async fn set(
     let text = match &current {
         Value::Null => format!("{setting} has its default"),
         _ if setting == SECRET => format!("{setting} is set"),
-        value => format!(
-            "{setting} = {}",
-            value.as_str().map_or(value.to_string(), str::to_owned)
-        ),
+        value => format!("{setting} = {}", plain(value)),
     };
     let mut document =
         json!({ "instance": operator.instance(), "setting": setting, "value": current, "changed": changed });
@@ -254,6 +246,11 @@ async fn set(
         return Ok(Answer::new(text, document).noting(format!("warning: {WEAK}")));
     }
     Ok(Answer::new(text, document))
+}
+
+/// The text of a setting's value.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The value of a setting, with secrets hidden.

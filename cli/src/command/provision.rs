@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use indicatif::ProgressBar;
-use operator::import::{self, Source};
+use operator::import::{self, ImportError, Source};
 use operator::{Operator, kinds};
 use serde_json::{Value, json};
-use shared::calendar::{BadLinkName, LinkName};
+use shared::calendar::{BadLinkName, LinkName, Openings};
 use shared::time::Zone;
 
 use super::ask::folder;
@@ -38,11 +38,11 @@ pub fn group_line(id: u64) -> Value {
 pub fn user_line(id: u64, full_name: &str, email: Option<&str>, group: Option<u64>) -> Value {
     let (first, last) = full_name.split_once(' ').unwrap_or((full_name, ""));
     let mut line = json!({ "kind": "user", "id": id, "name": first });
-    if !last.trim().is_empty() {
-        line["lastName"] = last.trim().into();
-    }
-    if let Some(email) = email {
-        line["email"] = email.into();
+    let last = Some(last.trim()).filter(|last| !last.is_empty());
+    for (field, value) in [("lastName", last), ("email", email)] {
+        if let Some(value) = value {
+            line[field] = value.into();
+        }
     }
     match group {
         Some(group) => line["group"] = group.into(),
@@ -59,10 +59,9 @@ pub fn funnel_line(id: u64, name: &str, stages: &[String]) -> Value {
 }
 
 /// A published calendar with the same openings from Monday to Friday.
-pub fn calendar_line(id: u64, name: &str, link: &LinkName, user: u64, zone: &str, hours: &Hours) -> Value {
-    let openings = json!(hours.0);
+pub fn calendar_line(id: u64, name: &str, link: &LinkName, user: u64, zone: &str, hours: &Openings) -> Value {
     let hours: serde_json::Map<_, _> = WORKDAYS
-        .map(|day| (day.to_owned(), openings.clone()))
+        .map(|day| (day.to_owned(), json!(hours)))
         .into_iter()
         .collect();
     json!({ "kind": "calendar", "id": id, "name": name, "keyName": link, "publicId": format!("pub_{link}"), "isPublished": true,
@@ -83,43 +82,22 @@ pub fn loss_reason_lines() -> impl Iterator<Item = Value> {
     reasons.map(|(id, name)| json!({ "kind": "lossReason", "id": id, "name": name }))
 }
 
-/// Openings of a day.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hours(Vec<[String; 2]>);
-
-/// Reads openings such as `09:00-12:00, 13:30-18:00`.
+/// Reads the openings of a day, such as `09:00-12:00, 13:30-18:00`.
 ///
 /// # Errors
 /// The rule.
-pub fn hours(text: &str) -> Result<Hours, String> {
-    let rule = || "must be openings such as 09:00-12:00, 13:30-18:00".to_owned();
-    let opening = |part: &str| {
-        let (from, to) = part.split_once('-')?;
-        let [from, to] = [from, to].map(|time| clock(time.trim()));
-        let (from, to) = (from?, to?);
-        (from < to).then_some([from, to])
-    };
-    let openings = text.split(',').map(opening).collect::<Option<Vec<_>>>();
-    let openings = openings.ok_or_else(rule)?;
-    let in_order = openings.windows(2).all(|pair| match pair {
-        [[_, end], [start, _]] => end <= start,
-        _ => true,
-    });
-    if in_order {
-        Ok(Hours(openings))
-    } else {
-        Err(rule())
-    }
+pub fn hours(text: &str) -> Result<Openings, String> {
+    let openings: Vec<Vec<_>> = text
+        .split(',')
+        .map(|part| part.split('-').map(clock).collect())
+        .collect();
+    let read = serde_json::from_value(json!(openings));
+    read.map_err(|_| "must be openings such as 09:00-12:00, 13:30-18:00".to_owned())
 }
 
-/// A time of day as `HH:MM`.
-fn clock(text: &str) -> Option<String> {
-    let (hour, minute) = text.split_once(':')?;
-    let digits = |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
-    let number = |part: &str| digits(part).then(|| part.parse::<u32>().ok()).flatten();
-    let (hour, minute) = (number(hour)?, number(minute)?);
-    let fits = minute < 60 && hour * 60 + minute <= 24 * 60;
-    fits.then(|| format!("{hour:02}:{minute:02}"))
+/// A time of day with two digits of the hour.
+fn clock(text: &str) -> String {
+    format!("{:0>5}", text.trim())
 }
 
 /// Reads an IANA time zone.
@@ -127,8 +105,9 @@ fn clock(text: &str) -> Option<String> {
 /// # Errors
 /// The rule.
 pub fn zone(text: &str) -> Result<String, String> {
-    let known = Zone::parse(text).map(|_| text.to_owned());
-    known.ok_or_else(|| Zone::MUST.to_owned())
+    Zone::parse(text)
+        .map(|zone| zone.name().to_owned())
+        .ok_or_else(|| Zone::MUST.to_owned())
 }
 
 /// Reads the last segment of a public link.
@@ -139,29 +118,30 @@ pub fn link_name(text: &str) -> Result<LinkName, String> {
     LinkName::parse(text).ok_or_else(|| BadLinkName.to_string())
 }
 
-/// Imports new records and keeps their lines in a file, if one is named. Returns the lines as text.
+/// Imports new records and keeps their lines in a file, if one is named.
 ///
 /// # Errors
 /// [`Failure`] if a line is refused, the file cannot be written or the table fails.
-pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) -> Result<String, Failure> {
-    let text = lines.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let text = text.join("\n") + "\n";
+pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) -> Result<(), Failure> {
+    let text = text_of(lines);
     if let Some(path) = output {
         write_new(path, &text)?;
     }
     let source = Source::spool(text.as_bytes())?;
     let report = import::import(operator, &source, false, &ProgressBar::hidden()).await;
     let report = report.map_err(|error| match error {
-        import::ImportError::Read(cause) => cause.into(),
-        import::ImportError::Operator(error) => Failure::from(error),
+        ImportError::Read(cause) => cause.into(),
+        ImportError::Operator(error) => Failure::from(error),
     })?;
-    if let Some(refused) = report.refused.first() {
-        return Err(Failure::Refused(format!(
-            "line {}: {}",
-            refused.line, refused.reason
-        )));
-    }
-    Ok(text)
+    let refused = report.refused.first();
+    refused.map_or(Ok(()), |refused| {
+        let (line, reason) = (refused.line, &refused.reason);
+        Err(Failure::Refused(format!("line {line}: {reason}")))
+    })
+}
+
+fn text_of(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Creates a file that only its owner can read, because a form's line has a token.
@@ -175,39 +155,18 @@ fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     written.map(|_| ()).map_err(refused)
 }
 
-/// A secret or a link of new records.
-pub struct Fact {
-    /// Its name in the document of `--json`.
-    pub key: &'static str,
-    /// Its name in text.
-    pub name: &'static str,
-    pub value: String,
-}
-
-impl Fact {
-    pub fn new(key: &'static str, name: &'static str, value: impl Into<String>) -> Self {
-        let value = value.into();
-        Self { key, name, value }
-    }
-}
+/// A secret or a link of new records: its names in the document of `--json` and in text, and its value.
+pub type Fact = (&'static str, &'static str, String);
 
 /// The lines, unless a file has them, and the secrets and links of the new records.
-pub fn answer(lines: &[Value], text: &str, output: Option<&Path>, facts: &[Fact]) -> Answer {
-    let said = facts
-        .iter()
-        .map(|fact| format!("{:12}  {}", fact.name, fact.value));
-    let said = said.collect::<Vec<_>>().join("\n");
+pub fn answer(lines: &[Value], output: Option<&Path>, facts: &[Fact]) -> Answer {
     let mut document = json!({ "records": lines });
-    for fact in facts {
-        document[fact.key] = fact.value.as_str().into();
+    let mut text = output.map_or_else(|| text_of(lines) + "\n", |_| String::new());
+    for (key, name, value) in facts {
+        document[key] = value.as_str().into();
+        text += &format!("{name:12}  {value}\n");
     }
-    let shown = if output.is_some() { "" } else { text };
-    let gap = if shown.is_empty() || said.is_empty() {
-        ""
-    } else {
-        "\n"
-    };
-    Answer::new(format!("{shown}{gap}{said}").trim_end(), document)
+    Answer::new(text.trim_end(), document)
 }
 
 /// The next id of users, funnels or calendars, which only imports create.
@@ -228,18 +187,20 @@ mod tests {
 
     #[test]
     fn openings_are_read_or_refused() {
-        let read = |text| hours(text).map(|Hours(openings)| json!(openings));
+        let read = |text| hours(text).map(|openings| json!(openings));
         assert_eq!(read("9:00-18:00"), Ok(json!([["09:00", "18:00"]])));
         let two = json!([["09:00", "12:00"], ["13:30", "24:00"]]);
         assert_eq!(read(" 09:00 - 12:00 ,13:30-24:00"), Ok(two));
+        // It ends on the next day.
+        assert_eq!(read("22:00-02:00"), Ok(json!([["22:00", "02:00"]])));
         for bad in [
             "",
             "9-18",
-            "18:00-09:00",
             "09:00-24:01",
             "09:60-18:00",
             "13:00-18:00,09:00-12:00",
             "+9:00-18:00",
+            "9:00-9:00",
         ] {
             assert!(hours(bad).is_err(), "{bad}");
         }

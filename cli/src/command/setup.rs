@@ -10,8 +10,7 @@ use shared::ids::UserId;
 use shared::instance::InstanceName;
 
 use super::ask::{self, Asking};
-use super::provision::{self, Fact, Hours};
-use super::{Answer, Failure, Global, link};
+use super::{Answer, Failure, Global, link, provision};
 
 pub const AFTER_HELP: &str = "\
 Asks for what is not given. The printed lines are those of an import: keep them with --output, change them, and import them again.
@@ -55,98 +54,61 @@ pub struct Setup {
     asking: Asking,
 }
 
-/// The answers of the operator.
-struct Answers {
-    timezone: String,
-    admin: String,
-    email: Option<String>,
-    stages: Vec<String>,
-    hours: Hours,
-    form: LinkName,
-}
-
-impl Setup {
-    fn ask(&self) -> Result<Answers, Failure> {
-        let asking = &self.asking;
-        asking.begin()?;
-        let zone = "America/Sao_Paulo";
-        Ok(Answers {
-            timezone: asking.answer(self.timezone.as_deref(), "Time zone", zone, provision::zone)?,
-            admin: asking.answer(self.admin.as_deref(), "Administrator's name", "Admin", ask::name)?,
-            email: asking.answer(self.email.as_deref(), "Administrator's e-mail", "", ask::email)?,
-            stages: asking.answer(
-                self.stages.as_deref(),
-                "Stages of the funnel",
-                provision::STAGES,
-                ask::names,
-            )?,
-            hours: asking.answer(
-                self.hours.as_deref(),
-                "Hours of the calendar",
-                provision::OPENINGS,
-                provision::hours,
-            )?,
-            form: asking.answer(
-                self.form.as_deref(),
-                "Name of the form",
-                "contato",
-                provision::link_name,
-            )?,
-        })
-    }
-}
-
-impl Answers {
-    fn lines(&self, calendar: &LinkName, token: &str) -> Vec<Value> {
-        let mut lines = vec![
-            json!({ "kind": "setting", "name": "timezone", "value": self.timezone }),
-            provision::group_line(FIRST),
-            provision::user_line(FIRST, &self.admin, self.email.as_deref(), None),
-            provision::funnel_line(FIRST, "Vendas", &self.stages),
-        ];
-        lines.extend(provision::loss_reason_lines());
-        lines.push(provision::calendar_line(
-            FIRST,
-            "Reunião",
-            calendar,
-            FIRST,
-            &self.timezone,
-            &self.hours,
-        ));
-        lines.push(provision::hook_line(&self.form, token));
-        lines
-    }
+/// The link of the form, and the lines of a new instance, with the token of the form.
+fn asked(setup: &Setup, calendar: &LinkName, token: &str) -> Result<(LinkName, Vec<Value>), Failure> {
+    let asking = &setup.asking;
+    let (zone, usual) = (setup.timezone.as_deref(), "America/Sao_Paulo");
+    let zone = asking.answer(zone, "Time zone", usual, provision::zone)?;
+    let admin = asking.answer(setup.admin.as_deref(), "Administrator's name", "Admin", ask::name)?;
+    let email = asking.answer(setup.email.as_deref(), "Administrator's e-mail", "", ask::email)?;
+    let (stages, usual) = (setup.stages.as_deref(), provision::STAGES);
+    let stages = asking.answer(stages, "Stages of the funnel", usual, ask::names)?;
+    let (hours, usual) = (setup.hours.as_deref(), provision::OPENINGS);
+    let hours = asking.answer(hours, "Hours of the calendar", usual, provision::hours)?;
+    let form = setup.form.as_deref();
+    let form = asking.answer(form, "Name of the form", "contato", provision::link_name)?;
+    let before = [
+        json!({ "kind": "setting", "name": "timezone", "value": zone }),
+        provision::group_line(FIRST),
+        provision::user_line(FIRST, &admin, email.as_deref(), None),
+        provision::funnel_line(FIRST, "Vendas", &stages),
+    ];
+    let after = [
+        provision::calendar_line(FIRST, "Reunião", calendar, FIRST, &zone, &hours),
+        provision::hook_line(&form, token),
+    ];
+    let lines = before
+        .into_iter()
+        .chain(provision::loss_reason_lines())
+        .chain(after);
+    Ok((form, lines.collect()))
 }
 
 pub async fn run(setup: Setup, global: &Global) -> Result<Answer, Failure> {
-    let answers = setup.ask()?;
+    setup.asking.begin()?;
     let calendar = provision::link_name(CALENDAR).map_err(Failure::Refused)?;
     let token = Environment::system().token();
-    let lines = answers.lines(&calendar, &token);
+    let (form, lines) = asked(&setup, &calendar, &token)?;
     let operator = Operator::new(&global.store_or_new().await?, setup.name);
     operator.create_instance().await?;
     let output = setup.asking.output.as_deref();
-    let text = provision::bring(&operator, &lines, output).await?;
+    provision::bring(&operator, &lines, output).await?;
     let admin = UserId::new(FIRST).ok_or_else(|| Failure::Refused("no id".to_owned()))?;
-    let label = Some("setup".to_owned());
-    let key = operator
-        .issue(CredentialKind::Key, admin, label.clone(), None)
-        .await?;
-    let access = operator
-        .issue(CredentialKind::Token, admin, label, Some(90))
-        .await?;
-    let (instance, form) = (operator.instance(), &answers.form);
-    let url = setup.link.base(global)?;
-    let mut facts = vec![
-        Fact::new("key", "API key", key.secret.reveal()),
-        Fact::new("token", "access token", access.secret.reveal()),
-    ];
-    if let Some(panel) = setup.link.panel(&operator, admin, global).await? {
-        facts.push(Fact::new("panel", "panel", panel));
+    let (url, instance) = (setup.link.base(global)?, operator.instance());
+    let mut facts = Vec::new();
+    for (kind, key, name, days) in [
+        (CredentialKind::Key, "key", "API key", None),
+        (CredentialKind::Token, "token", "access token", Some(90)),
+    ] {
+        let issued = operator
+            .issue(kind, admin, Some("setup".to_owned()), days)
+            .await?;
+        facts.push((key, name, issued.secret.reveal().to_owned()));
     }
+    let panel = setup.link.panel(&operator, admin, global).await?;
+    facts.extend(panel.map(|panel| ("panel", "panel", panel)));
     let page = format!("{url}/book/{instance}/{calendar}");
-    facts.push(Fact::new("bookingPage", "booking page", page));
     let form = format!("{url}/api/hook/{form}?i={instance}&access_token={token}");
-    facts.push(Fact::new("form", "form", form));
-    Ok(provision::answer(&lines, &text, output, &facts))
+    facts.extend([("bookingPage", "booking page", page), ("form", "form", form)]);
+    Ok(provision::answer(&lines, output, &facts))
 }

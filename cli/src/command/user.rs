@@ -55,14 +55,11 @@ async fn list(instance: InstanceName, global: &Global) -> Result<Answer, Failure
         text::table(["ID", "NAME", "ROLE", "DEPARTMENT", "GROUP", "E-MAIL"], &rows),
         json!(document),
     );
-    Ok(if users.is_empty() {
-        let instance = operator.instance();
-        answer.noting(format!(
-            "there is no user; add one with: funil user add --instance {instance}"
-        ))
-    } else {
+    let instance = operator.instance();
+    Ok(
         answer
-    })
+            .noting_none(|| format!("there is no user; add one with: funil user add --instance {instance}")),
+    )
 }
 
 fn row(user: &User) -> [String; 6] {
