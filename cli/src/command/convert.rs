@@ -6,7 +6,6 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use encoding_rs::Encoding;
 use indicatif::ProgressBar;
 use operator::{Operator, TakenIds, progress};
 use shared::instance::InstanceName;
@@ -18,7 +17,7 @@ use super::text::printable;
 use super::{Answer, Failure, Global};
 use crate::convert::{
     self, ConvertOptions, Converted, DateOrder, DecimalMark, IdMap, MAX_ID, MapFile, MappedFile, Product,
-    ReadOptions,
+    ReadOptions, TextEncoding,
 };
 
 pub const AFTER_HELP: &str = "\
@@ -61,8 +60,8 @@ pub struct ConvertArgs {
     #[arg(long, value_enum)]
     dates: Option<DateOrder>,
     /// Encoding of text files, such as windows-1252 [default: by their bytes]
-    #[arg(long, value_name = "NAME", value_parser = encoding)]
-    encoding: Option<&'static Encoding>,
+    #[arg(long, value_name = "NAME", value_parser = TextEncoding::named)]
+    encoding: Option<TextEncoding>,
     /// Sheet of workbooks [default: the one visible sheet with rows]
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
@@ -78,15 +77,13 @@ fn zone(name: &str) -> Result<Zone, &'static str> {
     Zone::parse(name).ok_or(Zone::MUST)
 }
 
-fn encoding(name: &str) -> Result<&'static Encoding, &'static str> {
-    Encoding::for_label(name.as_bytes()).ok_or("must be an encoding such as utf-8, windows-1252 or macintosh")
-}
-
 /// The zone, the users and the ids of an instance.
 #[derive(Default)]
 struct InstanceState {
     operator: Option<Operator>,
     zone: Option<Zone>,
+    /// If it has opportunities or the setting.
+    currency: Option<String>,
     taken: TakenIds,
 }
 
@@ -112,6 +109,7 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
         map: &map,
         admin: convert.admin.as_deref(),
         known: &instance.taken.users,
+        currency: instance.currency.as_deref(),
         bar: &bar,
     };
     let mut converted = convert::convert(&files, ids.clone(), &options).map_err(|cause| spooled(&cause))?;
@@ -139,10 +137,13 @@ async fn instance(convert: &ConvertArgs, global: &Global) -> Result<InstanceStat
     };
     let operator = Operator::new(&global.store().await?, instance.clone());
     let directory = operator.directory_head().await?;
-    let settings = &directory.settings;
+    let (settings, taken) = (&directory.settings, operator.taken().await?);
+    let is_set = settings.entries().iter().any(|(name, _)| *name == "currency");
+    let has_deals = taken.last.get("opportunity").is_some_and(|last| *last > 0);
     Ok(InstanceState {
         zone: settings.timezone().map(|_| settings.zone()),
-        taken: operator.taken().await?,
+        currency: (is_set || has_deals).then(|| settings.currency().to_owned()),
+        taken,
         operator: Some(operator),
     })
 }

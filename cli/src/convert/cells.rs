@@ -6,6 +6,7 @@ use shared::time::{Timestamp, Zone};
 use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
+use super::names;
 use super::proof::{DATES, Styles};
 use super::token::amount::Amount;
 use super::token::date::{self, DateOrder, WrittenDate};
@@ -36,11 +37,39 @@ pub struct RowCells<'a> {
     pub losses: Vec<String>,
     /// Values of persons that cannot be read, by the name of their custom field.
     pub unread: Vec<(String, String)>,
+    /// The currency of all amounts, if it is decided.
+    pub wanted: Option<&'a str>,
     /// The currency of the row's amount.
-    pub currency: Option<&'static str>,
+    pub currency: Option<String>,
+    /// An amount in another currency than `wanted`, with the name of its custom field.
+    pub foreign: Option<(String, String)>,
 }
 
 impl<'a> RowCells<'a> {
+    /// A row without faults.
+    pub fn new(
+        file: &'a MappedFile,
+        index: usize,
+        row: Row<'a>,
+        styles: Styles,
+        zone: Zone,
+        wanted: Option<&'a str>,
+    ) -> Self {
+        Self {
+            file,
+            index,
+            row,
+            styles,
+            zone,
+            faults: Vec::new(),
+            losses: Vec::new(),
+            unread: Vec::new(),
+            wanted,
+            currency: None,
+            foreign: None,
+        }
+    }
+
     /// The first value of a field.
     pub fn text(&self, part: FileKind, field: &'static str) -> Option<&'a str> {
         self.values(part, field).next().map(|(_, cell)| cell.text)
@@ -67,7 +96,7 @@ impl<'a> RowCells<'a> {
             .ok()
     }
 
-    /// The amount of a field.
+    /// The amount of a field, if it is in the wanted currency.
     pub fn amount(&mut self, part: FileKind, field: &'static str) -> Option<Cents> {
         let (column, cell) = self.file.values(self.row, part, field).next()?;
         let styles = self.styles;
@@ -75,9 +104,26 @@ impl<'a> RowCells<'a> {
             let cents = amount.cents(styles.decimal, styles.is_decimal_named)?;
             Ok((cents, amount.currency))
         });
-        let (cents, currency) = self.ok_or_fault(column, cell, read)?;
-        let named = self.text(part, "currency");
-        self.currency = currency.or_else(|| super::names::currency(named?));
+        let (cents, own) = self.ok_or_fault(column, cell, read)?;
+        let of_heading = names::currency_of_heading(self.file.heading(column));
+        let named = self.text(part, "currency").map(names::currency_code);
+        let stated = own.map(str::to_owned).or(named);
+        let Some(currency) = stated.or_else(|| of_heading.map(str::to_owned)) else {
+            return Some(cents);
+        };
+        let wanted = self
+            .wanted
+            .filter(|wanted| *wanted != currency && currency != "$");
+        if let Some(wanted) = wanted.filter(|_| cents.get() > 0) {
+            let heading = self.file.heading(column).to_owned();
+            let reason =
+                format!("is in {currency} and not in {wanted}; it is kept as custom field {heading}");
+            self.losses.push(self.reason(column, cell.text, &reason));
+            let text = own.map_or_else(|| format!("{currency} {}", cell.text), |_| cell.text.to_owned());
+            self.foreign = Some((heading, text));
+            return None;
+        }
+        self.currency = Some(currency).filter(|_| cents.get() > 0);
         Some(cents)
     }
 

@@ -1,6 +1,5 @@
-//! Rows as opportunities, with their funnels, columns and reasons (C-105).
+//! Rows as opportunities (C-105).
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 
 use serde_json::{Value, json};
@@ -8,12 +7,11 @@ use shared::opportunity::Status;
 use shared::text::{cut, fold};
 
 use super::cells::RowCells;
+use super::funnels::status;
 use super::kind::FileKind;
-use super::map::MapFile;
 use super::names::{self, plain};
-use super::people::{KeyCounts, RecordFields, digest};
+use super::people::{RecordFields, digest};
 use super::records::{RecordBuilder, custom_texts};
-use super::spool::Spool;
 
 /// The funnel of files without one.
 const FUNNEL: &str = "Funil";
@@ -21,127 +19,6 @@ const FUNNEL: &str = "Funil";
 const COLUMN: &str = "Entrada";
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 255;
-
-/// Funnels and opportunities.
-#[derive(Debug)]
-pub struct Deals {
-    /// In the order of the rows.
-    pub lines: Spool,
-    funnels: Vec<NewFunnel>,
-    /// Names of custom fields.
-    fields: Vec<String>,
-    known_fields: BTreeSet<String>,
-    /// Loss reasons by name.
-    pub losses: BTreeMap<String, u64>,
-    keys: KeyCounts,
-    by_id: HashSet<u64>,
-    /// Number of rows by the text of a status or stage and the status read from it.
-    pub statuses: BTreeMap<(String, Status), u64>,
-    /// Texts of statuses that are unknown.
-    pub unknown: BTreeSet<String>,
-    /// Stages that look closed and are read as open, with their rows.
-    pub doubtful: BTreeMap<String, u64>,
-    /// Number of amounts by currency.
-    pub currencies: BTreeMap<&'static str, u64>,
-}
-
-#[derive(Debug)]
-struct NewFunnel {
-    id: u64,
-    name: String,
-    columns: Vec<(u64, String)>,
-}
-
-impl Deals {
-    /// No deals.
-    ///
-    /// # Errors
-    /// The system's error, if there is no temporary file.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            lines: Spool::new("opportunity")?,
-            funnels: Vec::new(),
-            fields: Vec::new(),
-            known_fields: BTreeSet::new(),
-            losses: BTreeMap::new(),
-            keys: KeyCounts::default(),
-            by_id: HashSet::new(),
-            statuses: BTreeMap::new(),
-            unknown: BTreeSet::new(),
-            doubtful: BTreeMap::new(),
-            currencies: BTreeMap::new(),
-        })
-    }
-
-    /// The lines of the funnels. An import adds what is missing to a funnel that exists.
-    pub fn funnels(&self, map: &MapFile) -> Vec<RecordFields> {
-        let fields: Vec<_> = self
-            .fields
-            .iter()
-            .map(|name| json!({ "name": name, "type": "text" }))
-            .collect();
-        let line = |funnel: &NewFunnel| {
-            let columns = funnel.ordered(map).into_iter().zip(1..);
-            let columns = columns.map(|((id, name), at)| json!({ "id": id, "name": name, "sequence": at }));
-            RecordFields::from_iter([
-                ("id".to_owned(), json!(funnel.id)),
-                ("name".to_owned(), json!(funnel.name)),
-                ("columns".to_owned(), columns.collect()),
-                ("fields".to_owned(), json!(fields)),
-            ])
-        };
-        self.funnels.iter().map(line).collect()
-    }
-
-    /// The funnels by name, with the names of their columns.
-    pub fn shown<'a>(&'a self, map: &MapFile) -> impl Iterator<Item = (&'a str, Vec<&'a str>)> {
-        self.funnels.iter().map(|funnel| {
-            let columns = funnel.ordered(map).into_iter().map(|(_, name)| name.as_str());
-            (funnel.name.as_str(), columns.collect())
-        })
-    }
-
-    fn add_field(&mut self, name: &str) {
-        if self.known_fields.insert(name.to_owned()) {
-            self.fields.push(name.to_owned());
-        }
-    }
-}
-
-impl NewFunnel {
-    /// The columns in the order of the map, then of their first row, closed ones last.
-    fn ordered(&self, map: &MapFile) -> Vec<&(u64, String)> {
-        let wanted = map.funnels.get(&self.name).map(Vec::as_slice);
-        let wanted = wanted.unwrap_or_default();
-        let mut columns: Vec<_> = self.columns.iter().collect();
-        columns.sort_by_key(|(_, name)| {
-            let place = wanted.iter().position(|wanted| wanted == name);
-            let closed = match status(map, name, &self.name) {
-                Some(Status::Gain) => 1,
-                Some(Status::Lost) => 2,
-                Some(Status::Open) | None => 0,
-            };
-            (place.unwrap_or(usize::MAX), closed)
-        });
-        columns
-    }
-}
-
-/// The status of a text, if it is known: by the map, else by its words without a number before and the funnel's name
-/// after them, as in `5. Closed Won (Sales Pipeline)`.
-fn status(map: &MapFile, text: &str, funnel: &str) -> Option<Status> {
-    let name = plain(text);
-    let mapped = map.status.iter().find(|(known, _)| plain(known) == name);
-    if let Some((_, status)) = mapped {
-        return Some(*status);
-    }
-    let without_funnel = name
-        .strip_suffix(plain(funnel).as_str())
-        .filter(|_| text.ends_with(')'));
-    let name = without_funnel.unwrap_or(&name).trim();
-    let words = name.trim_start_matches(|c: char| c.is_ascii_digit()).trim();
-    names::status(words)
-}
 
 /// Reads the title and the amount of a row.
 fn title_and_value(cells: &mut RowCells, fields: &mut RecordFields) {
@@ -197,14 +74,18 @@ impl RecordBuilder<'_> {
         if !cells.faults.is_empty() {
             return Ok(());
         }
-        self.set_column(cells, stage.unwrap_or_default(), &mut fields);
+        let funnel = cells.text(part, "funnel").unwrap_or(FUNNEL);
+        let (funnel, column) = self.deals.place(funnel, stage.unwrap_or_default(), &mut self.ids);
+        fields.insert("crm_id".to_owned(), json!(funnel));
+        fields.insert("crm_column".to_owned(), json!(column));
         let mut custom: RecordFields = custom_texts(cells, part).into_iter().collect();
         // Values of a person that has no record of its own, or an earlier one.
         let unread = std::mem::take(&mut cells.unread);
-        custom.extend(unread.into_iter().map(|(name, text)| (name, json!(text))));
+        let kept = unread.into_iter().chain(cells.foreign.take());
+        custom.extend(kept.map(|(name, text)| (name, json!(text))));
         custom.keys().for_each(|name| self.deals.add_field(name));
         fields.insert("fields".to_owned(), Value::Object(custom));
-        if let Some(currency) = cells.currency {
+        if let Some(currency) = cells.currency.take() {
             *self.deals.currencies.entry(currency).or_default() += 1;
         }
         self.add_opportunity(cells, fields)
@@ -263,9 +144,7 @@ impl RecordBuilder<'_> {
         } else {
             None
         };
-        let owner = cells
-            .text(FileKind::Opportunity, "user")
-            .map(|cell| self.users.of(cell, &mut self.ids));
+        let owner = self.user(cells, FileKind::Opportunity, "user");
         fields.insert("user".to_owned(), json!(owner.or(self.admin)));
         fields.insert("lead_id".to_owned(), json!(lead));
         let line = company.and_then(|(_, at)| self.company_lines.get(at?));
@@ -282,34 +161,6 @@ impl RecordBuilder<'_> {
             self.deals.losses.entry(reason).or_insert(id);
         }
         Ok(())
-    }
-
-    /// Sets funnel and column, and creates them if they are new.
-    fn set_column(&mut self, cells: &RowCells, stage: &str, fields: &mut RecordFields) {
-        let name = cells.text(FileKind::Opportunity, "funnel").unwrap_or(FUNNEL);
-        let ids = &mut self.ids;
-        let funnels = &mut self.deals.funnels;
-        let at = funnels.iter().position(|funnel| funnel.name == name);
-        let at = at.unwrap_or_else(|| {
-            let id = ids.assign("funnel", name.to_owned());
-            funnels.push(NewFunnel {
-                id,
-                name: name.to_owned(),
-                columns: Vec::new(),
-            });
-            funnels.len() - 1
-        });
-        let Some(funnel) = funnels.get_mut(at) else { return };
-        let column = funnel.columns.iter().find(|(_, known)| known == stage);
-        let column = if let Some((id, _)) = column {
-            *id
-        } else {
-            let id = ids.assign("column", format!("{name}/{stage}"));
-            funnel.columns.push((id, stage.to_owned()));
-            id
-        };
-        fields.insert("crm_id".to_owned(), json!(funnel.id));
-        fields.insert("crm_column".to_owned(), json!(column));
     }
 
     /// Sets the id of an opportunity and adds it to the records.

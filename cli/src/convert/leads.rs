@@ -134,13 +134,8 @@ impl RecordBuilder<'_> {
         }
         let unread = std::mem::take(&mut cells.unread);
         fields.extend(unread.into_iter().map(|(name, text)| (name, json!(text))));
-        let owner = self.owner(cells, part);
-        let owner = owner.or_else(|| {
-            Some(
-                self.users
-                    .of(cells.text(FileKind::Opportunity, "user")?, &mut self.ids),
-            )
-        });
+        let own = self.user(cells, part, "owner");
+        let owner = own.or_else(|| self.user(cells, FileKind::Opportunity, "user"));
         fields.extend(owner.map(|user| ("owner".to_owned(), json!(user))));
         company
     }

@@ -49,6 +49,8 @@ pub struct MapFile {
     pub decimal: Option<DecimalMark>,
     /// The order of all dates.
     pub dates: Option<DateOrder>,
+    /// The currency of all amounts. Others are kept in custom fields.
+    pub currency: Option<String>,
     /// The main kind of a file.
     pub kinds: BTreeMap<String, FileKind>,
     /// Roles that a file lacks.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use shared::text::cut;
 
 use super::columns::{self, Layout};
 use super::input::{Cell, Row, Sheet};
@@ -25,6 +26,9 @@ const SHARED: [&str; 9] = [
     "sale_channel",
     "tags",
 ];
+
+/// Maximum characters of a custom field's guessed name. A lead's has at most 64, with its number.
+const MAX_ALIAS: usize = 52;
 
 /// A column with its use.
 #[derive(Debug)]
@@ -95,12 +99,13 @@ impl MappedFile {
         let targets = targets.collect::<Result<Vec<_>, _>>()?;
         // A guess does not repeat a field, unless several columns may fill it.
         let mut used: HashSet<_> = targets.iter().flatten().filter_map(ColumnTarget::field).collect();
-        let mut aliases = HashSet::new();
+        let known: HashSet<_> = self.sheet.headings.iter().map(String::as_str).collect();
+        let mut aliases = HashMap::new();
         let mut columns = Vec::with_capacity(targets.len());
         for ((heading, target), filled) in self.sheet.headings.iter().zip(targets).zip(filled) {
             // A repeated heading has a number.
             let repeated = heading.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
-            let own = repeated.filter(|(name, _)| self.sheet.headings.iter().any(|other| other == name));
+            let own = repeated.filter(|(name, _)| known.contains(name));
             let guess = layout.field(own.map_or(heading, |(name, _)| name));
             let is_free = |field: &ColumnField| SHARED.contains(&field.1) || !used.contains(field);
             let is_mapped = target.is_some();
@@ -123,20 +128,17 @@ impl MappedFile {
     }
 
     /// The custom field of a column without a field.
-    fn custom_target(&self, heading: &str, aliases: &mut HashSet<String>) -> ColumnTarget {
+    fn custom_target(&self, heading: &str, aliases: &mut HashMap<String, usize>) -> ColumnTarget {
         let entity = names::entity(heading).filter(|_| self.names.product != "csv");
         let (part, name) = entity.unwrap_or((self.main, heading));
         match part {
             FileKind::Company => ColumnTarget::LeftOut("a company has no custom fields"),
             FileKind::Opportunity => ColumnTarget::Custom(part, name.trim().to_owned()),
             FileKind::Lead => {
-                let alias = plain(name).replace(' ', "_");
+                let alias = cut(&plain(name), MAX_ALIAS).trim().replace(' ', "_");
                 let is_free = !alias.is_empty() && !is_fixed(&alias);
-                let mut alias = if is_free { alias } else { format!("field_{alias}") };
-                while !aliases.insert(alias.clone()) {
-                    alias.push('_');
-                }
-                ColumnTarget::Custom(part, alias)
+                let alias = if is_free { alias } else { format!("field_{alias}") };
+                ColumnTarget::Custom(part, distinct(alias, aliases))
             }
         }
     }
@@ -207,16 +209,14 @@ impl MappedFile {
         );
         let _ = writeln!(
             text,
-            "  {:first$}  {:second$}  {:>7}  type",
+            "  {:first$}  {:second$}  {:>7}  style",
             "column", "field", "filled"
         );
         for ((heading, column), shown_type) in self.sheet.headings.iter().zip(&self.columns).zip(types) {
             let heading = heading.escape_debug().to_string().replace("\\'", "'");
             let (field, filled) = (column.target.shown(), column.filled);
-            let _ = writeln!(
-                text,
-                "  {heading:first$}  {field:second$}  {filled:>7}  {shown_type}"
-            );
+            let line = format!("  {heading:first$}  {field:second$}  {filled:>7}  {shown_type}");
+            text += &format!("{}\n", line.trim_end());
         }
         for note in &self.sheet.notes {
             let _ = writeln!(text, "{}: {note}", self.sheet.name);
@@ -238,6 +238,19 @@ impl MappedFile {
         }
         (format!("{name} = \"{}\"\n", self.main.name()), columns)
     }
+}
+
+/// A name that no other column has: a repeated one gets a number.
+fn distinct(name: String, counts: &mut HashMap<String, usize>) -> String {
+    let mut count = counts.get(&name).copied().unwrap_or_default();
+    let mut free = name.clone();
+    while counts.contains_key(&free) {
+        count += 1;
+        free = format!("{name}_{}", count + 1);
+    }
+    counts.insert(free.clone(), 0);
+    counts.insert(name, count);
+    free
 }
 
 /// A text as a map contains it.

@@ -6,6 +6,7 @@
 mod cells;
 mod columns;
 mod deals;
+mod funnels;
 mod ids;
 mod input;
 mod kind;
@@ -32,7 +33,7 @@ use shared::people::User;
 use shared::time::Zone;
 
 pub use ids::{IdMap, MAX_ID};
-pub use input::{ReadOptions, read};
+pub use input::{ReadOptions, TextEncoding, read};
 pub use map::MapFile;
 pub use mapping::{MappedFile, written_map};
 pub use names::Product;
@@ -68,6 +69,8 @@ pub struct ConvertOptions<'a> {
     pub admin: Option<&'a str>,
     /// The users of the instance.
     pub known: &'a [User],
+    /// The currency of the instance, if its opportunities or its settings have one.
+    pub currency: Option<&'a str>,
     /// Progress bar of the conversion, after it has shown the reading of the files.
     pub bar: &'a ProgressBar,
 }
@@ -76,6 +79,8 @@ pub struct ConvertOptions<'a> {
 pub struct Converted<'a> {
     records: RecordBuilder<'a>,
     zone: Option<Zone>,
+    /// The currency of all amounts, which the lines set in an instance without one.
+    currency: Option<String>,
     /// The mapping, the decisions about values, the duplicates and the omitted rows, as text.
     pub report: String,
     /// Questions to answer before anything can be converted.
@@ -98,45 +103,55 @@ pub fn convert<'a>(
         mut questions,
         local_date,
     } = Proofs::of(files, options.map);
-    if let (None, Some(place)) = (options.zone, local_date) {
-        questions.push(format!(
+    let local_date = local_date.filter(|_| options.zone.is_none());
+    questions.extend(local_date.map(|place| {
+        format!(
             "the time zone is open: {place} is a local date; add --zone, such as --zone America/Sao_Paulo"
-        ));
-    }
+        )
+    }));
     let is_decided = questions.is_empty();
     let roles = files
         .iter()
         .map(|file| report::missing_roles(file, options.map, options.admin.is_some()));
     let (roles, remarks): (Vec<_>, Vec<_>) = roles.unzip();
     questions.extend(roles.concat());
+    let records = read_rows(files, &styles, ids, options)?;
+    questions.extend(report::several_currencies(&records));
+    if questions.is_empty() {
+        questions.extend(without_records(&records, files));
+    }
+    let shown = files.iter().zip(&styles);
+    let shown = shown.map(|(file, styles)| file.shown(&proof::shown_types(file, *styles)));
+    Ok(Converted {
+        zone: options.zone.filter(|_| options.sets_zone),
+        currency: records.one_currency().filter(|_| options.currency.is_none()),
+        report: shown.collect::<String>() + &report::text(&records, files, is_decided),
+        doubts: [remarks.concat(), report::doubts(&records, files)].concat(),
+        questions,
+        records,
+    })
+}
+
+/// Reads all rows.
+fn read_rows<'a>(
+    files: &[MappedFile],
+    styles: &[proof::Styles],
+    ids: IdMap,
+    options: &ConvertOptions<'a>,
+) -> io::Result<RecordBuilder<'a>> {
     let zone = options.zone.unwrap_or(Zone::UTC);
     let mut records = RecordBuilder::new(zone, options.map, ids, options.known)?;
     if let Some(admin) = options.admin {
         records.set_admin(admin);
     }
+    let of_instance = || options.currency.map(str::to_owned);
+    records.currency = records.currency.or_else(of_instance);
     options.bar.set_message("converting");
-    records.add_files(files, &styles, options.bar)?;
-    if let Some(zone) = options.zone {
-        for file in files {
-            records.ids.set_zone(file.names.product, zone.name());
-        }
+    records.add_files(files, styles, options.bar)?;
+    for file in files.iter().filter(|_| options.zone.is_some()) {
+        records.ids.set_zone(file.names.product, zone.name());
     }
-    let types = files
-        .iter()
-        .zip(&styles)
-        .map(|(file, styles)| file.shown(&proof::shown_types(file, *styles)));
-    let report = types.collect::<String>() + &report::text(&records, files, is_decided);
-    if questions.is_empty() {
-        questions.extend(without_records(&records, files));
-    }
-    let doubts = [remarks.concat(), report::doubts(&records, files)].concat();
-    Ok(Converted {
-        zone: options.zone.filter(|_| options.sets_zone),
-        records,
-        report,
-        questions,
-        doubts,
-    })
+    Ok(records)
 }
 
 /// The question about a file with rows that gave no record, or about files without rows.
@@ -192,7 +207,7 @@ impl Converted<'_> {
             (records.users.records().count() as u64, "user"),
             (records.company_lines.len() as u64, "company"),
             (records.lead_lines.len, "lead"),
-            (records.deals.funnels(records.map).len() as u64, "funnel"),
+            (records.deals.funnel_count(), "funnel"),
             (records.deals.lines.len, "opportunity"),
         ];
         let counts: Vec<_> = counts
@@ -226,8 +241,10 @@ impl Converted<'_> {
         let fields = |id: u64, name: &str, value: &str| {
             RecordFields::from_iter([("id".to_owned(), json!(id)), (name.to_owned(), json!(value))])
         };
-        if let Some(zone) = self.zone {
-            let pairs = [("name", json!("timezone")), ("value", json!(zone.name()))];
+        let zone = self.zone.map(|zone| ("timezone", zone.name()));
+        let currency = self.currency.as_deref().map(|code| ("currency", code));
+        for (name, value) in zone.into_iter().chain(currency) {
+            let pairs = [("name", json!(name)), ("value", json!(value))];
             let setting = pairs.map(|(name, value)| (name.to_owned(), value));
             writeln!(out, "{}", merged("setting", setting.into_iter().collect()))?;
         }

@@ -30,8 +30,9 @@ const FILES: [&str; 17] = [
     include_str!("names/google.toml"),
     include_str!("names/outlook.toml"),
 ];
-/// Fewer known columns do not tell a product.
-const MIN_SIGN: usize = 1;
+
+/// Fields by which a person is reached.
+const CONTACT: [&str; 4] = ["email", "phone", "mobile", "chatapp"];
 
 static NAMES: LazyLock<Vec<Names>> = LazyLock::new(|| FILES.iter().map(|text| Names::parse(text)).collect());
 
@@ -172,13 +173,14 @@ impl Names {
     }
 }
 
-/// A heading in the form in which names are compared: without case, accents and punctuation.
+/// A heading in the form in which names are compared: without case, accents and punctuation, and `email` for `E-mail`.
 #[must_use]
 pub fn plain(heading: &str) -> String {
     let mut name = String::with_capacity(heading.len());
     let folded = fold(heading);
     for word in folded.split(|c: char| !c.is_alphanumeric()) {
-        if !name.is_empty() && !word.is_empty() {
+        let is_email = word == "mail" && (name == "e" || name.ends_with(" e"));
+        if !name.is_empty() && !word.is_empty() && !is_email {
             name.push(' ');
         }
         name.push_str(word);
@@ -261,9 +263,7 @@ impl FileNames {
             |names: &&Names| product == Product::Auto || (names.product == wanted && product != Product::Csv);
         let signs = NAMES.iter().skip(1).filter(is_wanted);
         let signs = signs.filter_map(|names| Some((names.sign(&headings)?, names)));
-        let best = signs
-            .filter(|((heads, _), _)| *heads >= MIN_SIGN)
-            .reduce(|best, other| if other.0.0 > best.0.0 { other } else { best });
+        let best = signs.reduce(|best, other| if other.0.0 > best.0.0 { other } else { best });
         let name = best.map_or(wanted, |(_, names)| names.product.as_str());
         // Files in other languages of the same product come after the best one.
         let of_product = NAMES.iter().skip(1).filter(|names| names.product == name);
@@ -287,16 +287,23 @@ impl FileNames {
     /// The field of a column in a file of a kind, by its name alone.
     pub fn field(&self, main: FileKind, heading: &str) -> Option<ColumnField> {
         let own = |heading: &str| lookup(&self.chain, main, &plain(heading));
+        let all: Vec<_> = self.chain.iter().copied().chain([common()]).collect();
         let of_entity = || {
             let (part, name) = entity(heading)?;
-            let all: Vec<_> = self.chain.iter().copied().chain([common()]).collect();
             let found = lookup(&all, part, &plain(name))?;
             // A reference of another kind's record is not one of this row.
             (part == main || found.0 == part).then_some(found)
         };
+        // Addresses and numbers in a row of a deal are its person's.
+        let of_person = || {
+            let found = lookup(&all, FileKind::Lead, &plain(heading));
+            let is_contact = |(part, field): &ColumnField| *part == FileKind::Lead && CONTACT.contains(field);
+            found.filter(|found| main == FileKind::Opportunity && is_contact(found))
+        };
         own(heading)
             .or_else(of_entity)
             .or_else(|| lookup(&[common()], main, &plain(heading)))
+            .or_else(of_person)
     }
 }
 
@@ -367,6 +374,18 @@ pub fn currency(word: &str) -> Option<&'static str> {
     let known = common().currencies.iter();
     let mut found = known.filter(|(_, signs)| signs.iter().any(|sign| lower(sign) == word));
     found.next().map(|(code, _)| code.as_str())
+}
+
+/// The code of a cell in a column of currencies. An unknown text is its own code.
+pub fn currency_code(cell: &str) -> String {
+    let known = currency(cell).map(str::to_owned);
+    known.unwrap_or_else(|| cell.trim().to_uppercase())
+}
+
+/// The ISO code of a currency that a heading names: `Valor (US$)`, `Amount EUR`.
+pub fn currency_of_heading(heading: &str) -> Option<&'static str> {
+    let mut words = heading.split([' ', '(', ')', '[', ']']);
+    words.find_map(|word| currency(word).filter(|code| *code == word || word.contains(['$', '€', '£'])))
 }
 
 /// The number of a month by its name.

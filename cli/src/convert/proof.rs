@@ -1,6 +1,8 @@
 //! Decisions that the values of a run prove: the decimal mark, the order of dates, and whether a time zone is needed
 //! (C-105). What stays open is asked for.
 
+use std::collections::BTreeMap;
+
 use super::input::{Cell, CellType};
 use super::kind::FileKind;
 use super::map::MapFile;
@@ -46,106 +48,87 @@ pub struct Proofs {
     pub local_date: Option<String>,
 }
 
-/// The proofs of the values of columns: the first place of each.
-#[derive(Debug, Default, Clone)]
-struct Tally {
-    comma: Option<String>,
-    point: Option<String>,
-    open_comma: Option<String>,
-    open_point: Option<String>,
-    dmy: Option<String>,
-    mdy: Option<String>,
-    open_dates: Option<String>,
-    local: Option<String>,
+/// What a value proves, or leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Evidence {
+    Mark(DecimalMark),
+    /// Its only mark groups if this is the decimal mark.
+    OpenMark(DecimalMark),
+    Order(DateOrder),
+    OpenOrder,
+    Local,
 }
+
+/// The evidence of columns, with the first place of each.
+#[derive(Debug, Default, Clone)]
+struct Tally(BTreeMap<Evidence, String>);
 
 impl Tally {
     fn amount(&mut self, cell: Cell<'_>, place: impl FnOnce() -> String) {
-        let proof = Amount::of(cell).map(|amount| amount.proof);
-        let slot = match proof {
-            Ok(MarkProof::Proven(DecimalMark::Comma)) => &mut self.comma,
-            Ok(MarkProof::Proven(DecimalMark::Point)) => &mut self.point,
-            Ok(MarkProof::Open(DecimalMark::Comma)) => &mut self.open_comma,
-            Ok(MarkProof::Open(DecimalMark::Point)) => &mut self.open_point,
+        let evidence = match Amount::of(cell).map(|amount| amount.proof) {
+            Ok(MarkProof::Proven(mark)) => Evidence::Mark(mark),
+            Ok(MarkProof::Open(mark)) => Evidence::OpenMark(mark),
             _ => return,
         };
-        if slot.is_none() {
-            *slot = Some(place());
-        }
+        self.0.entry(evidence).or_insert_with(place);
     }
 
-    fn date(&mut self, cell: Cell<'_>, is_used: bool, place: impl FnOnce() -> String) {
+    fn date(&mut self, cell: Cell<'_>, is_used: bool, place: impl Fn() -> String) {
         let Some(date) = WrittenDate::of(cell.text) else {
             return;
         };
-        let text = std::cell::LazyCell::new(place);
-        if is_used && self.local.is_none() && date.is_local() {
-            self.local = Some(text.clone());
+        if is_used && date.is_local() {
+            self.0.entry(Evidence::Local).or_insert_with(&place);
         }
-        let slot = match date.proof() {
-            OrderProof::Proven(DateOrder::Dmy) => &mut self.dmy,
-            OrderProof::Proven(DateOrder::Mdy) => &mut self.mdy,
-            OrderProof::Open if is_used => &mut self.open_dates,
+        let evidence = match date.proof() {
+            OrderProof::Proven(order) => Evidence::Order(order),
+            OrderProof::Open if is_used => Evidence::OpenOrder,
             _ => return,
         };
-        if slot.is_none() {
-            *slot = Some(text.clone());
+        self.0.entry(evidence).or_insert_with(place);
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (evidence, place) in &other.0 {
+            self.0.entry(*evidence).or_insert_with(|| place.clone());
         }
     }
 
-    fn slots(&mut self) -> [&mut Option<String>; 8] {
-        [
-            &mut self.comma,
-            &mut self.point,
-            &mut self.open_comma,
-            &mut self.open_point,
-            &mut self.dmy,
-            &mut self.mdy,
-            &mut self.open_dates,
-            &mut self.local,
-        ]
-    }
-
-    fn add(&mut self, mut other: Self) {
-        for (own, other) in self.slots().into_iter().zip(other.slots()) {
-            if own.is_none() {
-                *own = other.take();
-            }
-        }
+    /// The one of two styles for which there is evidence.
+    fn only<T: Copy>(&self, styles: [T; 2], evidence: fn(T) -> Evidence) -> Option<T> {
+        let mut found = styles
+            .into_iter()
+            .filter(|style| self.0.contains_key(&evidence(*style)));
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// The decimal mark: proven by the values, else the one with which marks before three digits group.
     fn decimal(&self) -> Option<DecimalMark> {
-        only(
-            self.comma.is_some(),
-            self.point.is_some(),
-            [DecimalMark::Comma, DecimalMark::Point],
-        )
-        .or_else(|| {
-            let open = [self.open_comma.is_some(), self.open_point.is_some()];
-            let is_unproven = self.comma.is_none() && self.point.is_none();
-            only(open[0], open[1], [DecimalMark::Comma, DecimalMark::Point]).filter(|_| is_unproven)
-        })
+        let marks = [DecimalMark::Comma, DecimalMark::Point];
+        let is_proven = marks
+            .iter()
+            .any(|mark| self.0.contains_key(&Evidence::Mark(*mark)));
+        let evidence = if is_proven {
+            Evidence::Mark
+        } else {
+            Evidence::OpenMark
+        };
+        self.only(marks, evidence)
     }
 
     fn order(&self) -> Option<DateOrder> {
-        only(
-            self.dmy.is_some(),
-            self.mdy.is_some(),
-            [DateOrder::Dmy, DateOrder::Mdy],
-        )
+        self.only([DateOrder::Dmy, DateOrder::Mdy], Evidence::Order)
     }
 
-    const fn has_amounts_open(&self) -> bool {
-        self.open_comma.is_some() || self.open_point.is_some()
+    /// The place of an amount that can be read in two ways.
+    fn open_amount(&self) -> Option<&String> {
+        let open = |mark| self.0.get(&Evidence::OpenMark(mark));
+        open(DecimalMark::Comma).or_else(|| open(DecimalMark::Point))
     }
-}
 
-fn only<T: Copy>(first: bool, second: bool, [one, other]: [T; 2]) -> Option<T> {
-    match (first, second) {
-        (true, false) => Some(one),
-        (false, true) => Some(other),
-        _ => None,
+    /// The place of a date that can be read in two ways.
+    fn open_date(&self) -> Option<&String> {
+        self.0.get(&Evidence::OpenOrder)
     }
 }
 
@@ -182,15 +165,15 @@ impl Proofs {
     pub fn of(files: &[MappedFile], map: &MapFile) -> Self {
         let tallies: Vec<_> = files.iter().map(tally).collect();
         let mut run = Tally::default();
-        for tally in &tallies {
-            run.add(tally.clone());
-        }
+        tallies.iter().for_each(|tally| run.add(tally));
         let (mut proofs, mut open) = (Self::default(), Tally::default());
-        for own in tallies {
+        for own in &tallies {
             let decimal = map.decimal.or_else(|| run.decimal()).or_else(|| own.decimal());
             let dates = map.dates.or_else(|| run.order()).or_else(|| own.order());
-            if decimal.is_none() && own.has_amounts_open() || dates.is_none() && own.open_dates.is_some() {
-                open.add(own.clone());
+            if decimal.is_none() && own.open_amount().is_some()
+                || dates.is_none() && own.open_date().is_some()
+            {
+                open.add(own);
             }
             proofs.styles.push(Styles {
                 decimal,
@@ -199,49 +182,35 @@ impl Proofs {
             });
         }
         let decimal = map.decimal.or_else(|| run.decimal());
-        if let Some(place) = open
-            .open_comma
-            .as_ref()
-            .or(open.open_point.as_ref())
-            .filter(|_| decimal.is_none())
-        {
+        if let Some(place) = open.open_amount().filter(|_| decimal.is_none()) {
             proofs.questions.push(format!(
                 "the decimal mark is open: {place} can be read in two ways; add --decimal comma (1.234,56) or --decimal point \
                  (1,234.56)"
             ));
         }
         let order = map.dates.or_else(|| run.order());
-        if let Some(place) = open.open_dates.filter(|_| order.is_none()) {
+        if let Some(place) = open.open_date().filter(|_| order.is_none()) {
             proofs.questions.push(format!(
                 "the order of dates is open: {place} can be read in two ways; add --dates dmy (day first) or --dates mdy"
             ));
         }
-        proofs.local_date = run.local;
+        proofs.local_date = run.0.remove(&Evidence::Local);
         proofs
     }
 }
 
-/// The type of each column of a file, as shown.
+/// The styles of a file's columns of amounts and dates, as shown.
 pub fn shown_types(file: &MappedFile, styles: Styles) -> Vec<String> {
-    let shown = |column: &super::mapping::MappedColumn| match &column.target {
-        ColumnTarget::LeftOut(_) => String::new(),
-        ColumnTarget::Custom(..) => "text".to_owned(),
-        ColumnTarget::Field(_, field) if AMOUNTS.contains(field) => match styles.decimal {
-            Some(decimal) => format!("amount, decimal {decimal}"),
-            None => "amount".to_owned(),
-        },
-        ColumnTarget::Field(_, field) if DATES.contains(field) => match styles.dates {
-            Some(order) => format!("date {order}"),
-            None => "date y-m-d".to_owned(),
-        },
-        ColumnTarget::Field(_, field) => match *field {
-            "phone" | "mobile" | "chatapp" | "companyphone" => "telephone number",
-            "email" | "companyemail" => "e-mail address",
-            "createTime" | "closeTime" => "time of day",
-            "id" => "id",
-            _ => "text",
+    let shown = |column: &super::mapping::MappedColumn| match column.target.field() {
+        Some((_, field)) if AMOUNTS.contains(&field) => {
+            let decimal = styles.decimal.map(|decimal| format!(", decimal {decimal}"));
+            "amount".to_owned() + &decimal.unwrap_or_default()
         }
-        .to_owned(),
+        Some((_, field)) if DATES.contains(&field) => {
+            let order = styles.dates.map(|order| order.to_string());
+            format!("date {}", order.unwrap_or_else(|| "y-m-d".to_owned()))
+        }
+        _ => String::new(),
     };
     file.columns.iter().map(shown).collect()
 }

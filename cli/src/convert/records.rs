@@ -7,14 +7,16 @@ use indicatif::ProgressBar;
 use operator::progress;
 use serde_json::{Value, json};
 use shared::people::User;
+use shared::settings::Settings;
 use shared::time::Zone;
 
 use super::cells::RowCells;
-use super::deals::Deals;
+use super::funnels::Deals;
 use super::ids::IdMap;
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
+use super::names;
 use super::people::{Owners, RecordFields, RecordIndex, RowReference};
 use super::proof::Styles;
 use super::spool::{Spool, line};
@@ -46,6 +48,8 @@ pub struct RecordBuilder<'a> {
     pub zone: Zone,
     /// The map.
     pub map: &'a MapFile,
+    /// The currency of all amounts, if it is decided.
+    pub currency: Option<String>,
     /// The id map.
     pub ids: IdMap,
     /// The users.
@@ -90,6 +94,7 @@ impl<'a> RecordBuilder<'a> {
         Ok(Self {
             zone,
             map,
+            currency: map.currency.as_deref().map(names::currency_code),
             ids,
             users: Owners::new(known),
             admin: None,
@@ -138,18 +143,9 @@ impl<'a> RecordBuilder<'a> {
                 self.faults
                     .extend(faults.map(|(line, reason)| (index, line, reason)));
                 self.totals = RunningTotals::default();
+                let wanted = self.currency.clone();
                 for row in file.sheet.grid.rows() {
-                    let cells = RowCells {
-                        file,
-                        index,
-                        row,
-                        styles: *styles,
-                        zone: self.zone,
-                        faults: Vec::new(),
-                        losses: Vec::new(),
-                        unread: Vec::new(),
-                        currency: None,
-                    };
+                    let cells = RowCells::new(file, index, row, *styles, self.zone, wanted.as_deref());
                     self.add_row(cells)?;
                     progress::worked(bar, 1);
                 }
@@ -173,7 +169,7 @@ impl<'a> RecordBuilder<'a> {
 
     /// Adds the records of a row, or its faults.
     fn add_row(&mut self, mut cells: RowCells<'_>) -> io::Result<()> {
-        if self.is_totals(&cells) {
+        if self.totals.is_total(&cells, self.map, &mut self.doubts) {
             return Ok(());
         }
         cells.note_bad_cells();
@@ -203,6 +199,15 @@ impl<'a> RecordBuilder<'a> {
         Ok(())
     }
 
+    /// The currency of all amounts, if a board can show it.
+    pub fn one_currency(&self) -> Option<String> {
+        let known: Vec<_> = self.deals.currencies.keys().collect();
+        let only = known.first().copied().filter(|_| known.len() == 1);
+        let code = self.currency.as_ref().or(only)?;
+        let is_code = Settings::default().set("currency", &json!(code)).is_ok();
+        is_code.then(|| code.clone())
+    }
+
     /// Counts a row with this remark.
     pub fn remark(&mut self, remark: String) {
         *self.notes.entry(remark).or_default() += 1;
@@ -221,8 +226,9 @@ impl<'a> RecordBuilder<'a> {
         without_fraction(id).to_owned()
     }
 
-    pub fn owner(&mut self, cells: &RowCells, part: FileKind) -> Option<u64> {
-        let cell = cells.text(part, "owner")?;
+    /// The user of a field.
+    pub fn user(&mut self, cells: &RowCells, part: FileKind, field: &'static str) -> Option<u64> {
+        let cell = cells.text(part, field)?;
         Some(self.users.of(cell, &mut self.ids))
     }
 
@@ -277,7 +283,7 @@ impl<'a> RecordBuilder<'a> {
             return None;
         }
         let mut fields = company_fields(cells, name);
-        let owner = self.owner(cells, part);
+        let owner = self.user(cells, part, "owner");
         fields.extend(owner.map(|user| ("owner".to_owned(), json!(user))));
         let place = (cells.index, cells.row.line());
         match self.companies.add(&reference, place, &mut self.ids) {

@@ -11,6 +11,7 @@ use super::kind::FileKind;
 use super::map::{MapFile, Role};
 use super::mapping::{MappedFile, quoted};
 use super::names;
+use super::people::RecordFields;
 use super::records::{RecordBuilder, RowRemark};
 use super::target::ColumnTarget;
 use super::token::amount::{Amount, MarkProof};
@@ -28,115 +29,102 @@ const MAX_PROPOSED: usize = 3;
 /// The decisions about values, the duplicates, and the omitted values and rows.
 /// Without the latter while a style is open, because their reasons depend on it.
 pub fn text(records: &RecordBuilder, files: &[MappedFile], is_decided: bool) -> String {
-    let mut text = String::new();
-    // Writing to a `String` does not fail.
-    let _ = write_decisions(records, &mut text).and_then(|()| write_duplicates(records, files, &mut text));
-    if !is_decided {
-        return text;
+    let mut lines = decisions(records);
+    lines.extend(duplicates(records, files));
+    if is_decided {
+        lines.extend(rows(&records.losses, files));
+        lines.extend(rows(&records.faults, files));
     }
-    let _ = write_rows(&records.losses, files, &mut text)
-        .and_then(|()| write_rows(&records.faults, files, &mut text));
-    text
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// Writes the decisions about values.
-fn write_decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
-    writeln!(text, "local dates are in {}", records.zone)?;
-    for ((status, meaning), rows) in &records.deals.statuses {
-        writeln!(text, "status {status:?}: {} ({rows})", meaning.as_str())?;
+/// The decisions about values.
+fn decisions(records: &RecordBuilder) -> Vec<String> {
+    let (map, deals) = (records.map, &records.deals);
+    let known: BTreeMap<_, _> = deals.shown(map).collect();
+    let mut lines = vec![format!("local dates are in {}", records.zone)];
+    for ((status, meaning), rows) in &deals.statuses {
+        lines.push(format!("status {status:?}: {} ({rows})", meaning.as_str()));
     }
-    let known: BTreeMap<_, _> = records.deals.shown(records.map).collect();
-    for funnel in records
-        .map
+    for funnel in map
         .funnels
         .keys()
         .filter(|name| !known.contains_key(name.as_str()))
     {
-        writeln!(text, "no row has the funnel {funnel:?} of the map")?;
+        lines.push(format!("no row has the funnel {funnel:?} of the map"));
     }
     for (funnel, columns) in known {
-        let is_in_map = records.map.funnels.contains_key(funnel);
-        let order = if is_in_map {
+        let order = if map.funnels.contains_key(funnel) {
             "of the map"
         } else {
             "of the rows, closed ones last; change it in the map's [funnels]"
         };
         let columns = columns.join(", ");
-        writeln!(
-            text,
+        lines.push(format!(
             "funnel {funnel:?} has the columns {columns} (in the order {order})"
-        )?;
+        ));
     }
-    for (currency, rows) in &records.deals.currencies {
-        writeln!(text, "amounts in {currency}: {rows}")?;
+    for (currency, rows) in &deals.currencies {
+        lines.push(format!("amounts in {currency}: {rows}"));
     }
-    write_users(records, text)?;
+    lines.extend(users(records));
     for (remark, rows) in &records.notes {
-        writeln!(text, "{remark} ({rows})")?;
+        lines.push(format!("{remark} ({rows})"));
     }
-    Ok(())
+    lines
 }
 
-/// Writes the new users.
-fn write_users(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
-    for user in records.users.records() {
+/// The new users.
+fn users(records: &RecordBuilder) -> Vec<String> {
+    let shown = |user: &RecordFields| {
         let field = |name: &str| user.get(name).and_then(Value::as_str);
         let names = [field("name"), field("lastName"), field("email")];
         let mut names: Vec<_> = names.into_iter().flatten().collect();
         names.dedup();
-        let admin = if user.contains_key("admin") {
-            ", with all permissions"
-        } else {
-            ""
-        };
+        let is_admin = user.contains_key("admin");
+        let admin = if is_admin { ", with all permissions" } else { "" };
         let id = user.get("id").cloned().unwrap_or_default();
-        writeln!(text, "new user {id}: {}{admin}", names.join(" "))?;
-    }
-    match records
+        format!("new user {id}: {}{admin}", names.join(" "))
+    };
+    let mut lines: Vec<_> = records.users.records().map(shown).collect();
+    let admin = records
         .admin
-        .and_then(|id| records.users.address_without_name(id))
-    {
-        Some(email) => writeln!(
-            text,
-            "if {email} is the address of another of these users, convert again with --admin \"NAME ({email})\""
-        ),
-        None => Ok(()),
-    }
+        .and_then(|id| records.users.address_without_name(id));
+    lines.extend(admin.map(|email| {
+        format!("if {email} is the address of another of these users, convert again with --admin \"NAME ({email})\"")
+    }));
+    lines
 }
 
-/// Writes the addresses and numbers that several leads have.
-fn write_duplicates(records: &RecordBuilder, files: &[MappedFile], text: &mut String) -> std::fmt::Result {
+/// The addresses and numbers that several leads have.
+fn duplicates(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let shared = &records.leads.shared;
-    for (what, places) in shared.iter().take(MAX_LISTED) {
-        let place = |(file, line): &(usize, u64)| format!("{}:{line}", name(files, *file));
-        let places: Vec<_> = places.iter().map(place).collect();
-        writeln!(text, "duplicate {what}: {}", places.join(", "))?;
-    }
-    match shared.len().saturating_sub(MAX_LISTED) {
-        0 => Ok(()),
-        more => writeln!(text, "and {more} more duplicates"),
-    }
+    let place = |(file, line): &(usize, u64)| format!("{}:{line}", name(files, *file));
+    let places = |places: &Vec<_>| places.iter().map(place).collect::<Vec<_>>().join(", ");
+    let listed = shared.iter().take(MAX_LISTED);
+    let mut lines: Vec<_> = listed
+        .map(|(what, of)| format!("duplicate {what}: {}", places(of)))
+        .collect();
+    let more = shared.len().saturating_sub(MAX_LISTED);
+    lines.extend((more > 0).then(|| format!("and {more} more duplicates")));
+    lines
 }
 
 fn name(files: &[MappedFile], index: usize) -> &str {
-    files
-        .get(index)
-        .map(|file| file.sheet.name.as_str())
-        .unwrap_or_default()
+    files.get(index).map_or("", |file| file.sheet.name.as_str())
 }
 
-/// Writes rows (file, line, reason), each on a line. Many rows of a file with one reason are one line.
-fn write_rows(rows: &[RowRemark], files: &[MappedFile], text: &mut String) -> std::fmt::Result {
+/// Rows (file, line, reason), each on a line. Many rows of a file with one reason are one line.
+fn rows(rows: &[RowRemark], files: &[MappedFile]) -> Vec<String> {
     let mut counts = BTreeMap::<_, u64>::new();
     for (file, _, reason) in rows {
         *counts.entry((file, reason)).or_default() += 1;
     }
-    let mut joined = BTreeSet::new();
-    let (mut lines, mut listed) = (0, 0);
+    let (mut joined, mut lines, mut listed) = (BTreeSet::new(), Vec::new(), 0);
     for (file, line, reason) in rows {
         let same = counts.get(&(file, reason)).copied().unwrap_or_default();
         let is_joined = same > MAX_SAME;
-        if lines == MAX_LISTED || (is_joined && !joined.insert((file, reason))) {
+        if lines.len() == MAX_LISTED || (is_joined && !joined.insert((file, reason))) {
             continue;
         }
         let more = if is_joined {
@@ -149,14 +137,12 @@ fn write_rows(rows: &[RowRemark], files: &[MappedFile], text: &mut String) -> st
             .replace("\\\"", "\"")
             .replace("\\'", "'")
             .replace("\\\\", "\\");
-        writeln!(text, "{}:{line}: {reason}{more}", name(files, *file))?;
-        lines += 1;
+        lines.push(format!("{}:{line}: {reason}{more}", name(files, *file)));
         listed += if is_joined { same } else { 1 };
     }
-    match rows.len() as u64 - listed {
-        0 => Ok(()),
-        unlisted => writeln!(text, "and {unlisted} more rows"),
-    }
+    let unlisted = rows.len() as u64 - listed;
+    lines.extend((unlisted > 0).then(|| format!("and {unlisted} more rows")));
+    lines
 }
 
 /// The roles that a file has no column for and that its map does not state as absent: questions, and remarks for those
@@ -193,6 +179,13 @@ pub fn missing_roles(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<
         } else {
             questions.push(format!("{text}; add --admin E-MAIL, or write:{lines}"));
         }
+    }
+    let names_person = ["name", "firstname", "lastname", "id"]
+        .iter()
+        .any(|field| file.has(FileKind::Lead, field));
+    if has_person(0) && !names_person {
+        let lines = proposal(file, "person", "lead.name");
+        remarks.push(format!("{name} has no column for the name of a person:{lines}"));
     }
     if !file.has(FileKind::Opportunity, "createDate") {
         let lines = proposal(file, "created", "opportunity.createDate");
@@ -304,12 +297,14 @@ pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let mut doubts = records.doubts.clone();
     for file in files {
         doubts.extend(amounts_of_leads(file));
+        let is_asked = |field: &&str| several_columns(file, field).is_some();
+        let asked: Vec<_> = DECIDING.into_iter().filter(is_asked).collect();
         let alike = file.sheet.headings.iter().zip(&file.columns);
         for (heading, column) in alike {
             let Some((part, field)) = column.alike else {
                 continue;
             };
-            if DECIDING.contains(&field) && several_columns(file, field).is_some() {
+            if asked.contains(&field) {
                 continue;
             }
             let name = &file.sheet.name;
@@ -320,25 +315,43 @@ pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
             ));
         }
     }
+    doubts.extend(unknown_currency(records).filter(|_| records.deals.currencies.len() == 1));
     for (stage, rows) in &records.deals.doubtful {
         let stage = quoted(stage);
         doubts.push(format!(
             "stage {stage} looks closed and is read as open ({rows} rows); if it is closed:\n    status.{stage} = \"gain\"  # or \"lost\""
         ));
     }
-    let currencies = &records.deals.currencies;
-    if currencies.len() > 1 {
-        let counts: Vec<_> = currencies
-            .iter()
-            .map(|(currency, rows)| format!("{currency} ({rows} rows)"))
-            .collect();
-        doubts.push(format!(
-            "amounts are in several currencies, {}, and are added up as they are written; to leave amounts out, map their \
-             column to an empty text:\n    columns.\"COLUMN\" = \"\"",
-            counts.join(", ")
-        ));
-    }
     doubts
+}
+
+/// The doubt about a sign that many currencies have, or a text that is the code of none.
+fn unknown_currency(records: &RecordBuilder) -> Option<String> {
+    let only = records.deals.currencies.keys().next()?;
+    let is_unknown = records.currency.is_none() && records.one_currency().is_none();
+    is_unknown.then(|| {
+        format!(
+            "amounts are in {only:?}, which is the code of no currency, so the board shows them in that of the instance; to name \
+             it:\n    currency = \"USD\""
+        )
+    })
+}
+
+/// The question about amounts in several currencies, which a board would add up.
+pub fn several_currencies(records: &RecordBuilder) -> Option<String> {
+    let currencies = records.deals.currencies.iter();
+    let most = currencies.clone().rev().max_by_key(|(_, rows)| **rows)?;
+    let counts: Vec<_> = currencies
+        .map(|(currency, rows)| format!("{currency} ({rows} rows)"))
+        .collect();
+    (records.currency.is_none() && counts.len() > 1).then(|| {
+        format!(
+            "amounts are in several currencies, {}; write the one of the board, and amounts in others are left out and kept in \
+             custom fields:\n    currency = {:?}",
+            counts.join(", "),
+            most.0
+        )
+    })
 }
 
 /// Statuses and the order of columns as sections of a map.

@@ -4,9 +4,9 @@ use shared::money::Cents;
 
 use super::cells::RowCells;
 use super::kind::FileKind;
+use super::map::MapFile;
 use super::mapping::quoted;
 use super::names;
-use super::records::RecordBuilder;
 use super::token::amount::Amount;
 
 /// The amounts of a file's rows so far, and since its last line of totals.
@@ -16,18 +16,17 @@ pub struct RunningTotals {
     since: u64,
 }
 
-impl RecordBuilder<'_> {
+impl RunningTotals {
     /// Whether a row is a line of totals: its first value says so, the others are amounts, and the amount is that of the
-    /// rows before, or the row is the last one.
-    pub fn is_totals(&mut self, cells: &RowCells<'_>) -> bool {
+    /// rows before, or the row is the last one. Each such row is a doubt.
+    pub fn is_total(&mut self, cells: &RowCells<'_>, map: &MapFile, doubts: &mut Vec<String>) -> bool {
         let (file, row) = (cells.file, cells.row);
         let value = file.values(row, FileKind::Opportunity, "value").next();
         let value = value.and_then(|(_, cell)| {
             let amount = Amount::of(cell).ok()?;
-            amount
-                .cents(cells.styles.decimal, cells.styles.is_decimal_named)
-                .ok()
-                .map(Cents::get)
+            let styles = cells.styles;
+            let cents = amount.cents(styles.decimal, styles.is_decimal_named);
+            cents.ok().map(Cents::get)
         });
         let mut filled = row.cells().enumerate().filter(|(_, cell)| !cell.text.is_empty());
         let first = filled.next().map_or("", |(_, cell)| cell.text);
@@ -36,29 +35,27 @@ impl RecordBuilder<'_> {
             matches!(field, None | Some((FileKind::Opportunity, "value" | "currency")))
                 && Amount::of(cell).is_ok()
         };
-        if !names::names_totals(first) || !filled.all(is_number) {
-            self.totals.all += value.unwrap_or_default();
-            self.totals.since += value.unwrap_or_default();
+        let (name, line) = (&file.sheet.name, row.line());
+        let is_row = map.rows.get(name).is_some_and(|lines| lines.contains(&line));
+        if is_row || !names::names_totals(first) || !filled.all(is_number) {
+            self.all += value.unwrap_or_default();
+            self.since += value.unwrap_or_default();
             return false;
         }
-        let name = &file.sheet.name;
-        let (line, last) = (row.line(), file.sheet.grid.rows().next_back());
-        if self.map.rows.get(name).is_some_and(|lines| lines.contains(&line)) {
-            return false;
-        }
-        let is_sum = value.is_none_or(|value| value == self.totals.all || value == self.totals.since);
+        let is_sum = value.is_none_or(|value| value == self.all || value == self.since);
+        let last = file.sheet.grid.rows().next_back();
         let place = format!("{name}:{line}: {first:?}");
         if !is_sum && last.is_some_and(|last| last.line() != line) {
-            let doubt = format!("{place} looks like a line of totals and is a row, because it is no sum");
-            self.doubts.push(doubt);
+            doubts.push(format!(
+                "{place} looks like a line of totals and is a row, because it is no sum"
+            ));
             return false;
         }
-        self.totals.since = 0;
+        self.since = 0;
         let name = quoted(name);
-        let doubt = format!(
+        doubts.push(format!(
             "{place} is a line of totals and is left out; if it is a row:\n    rows.{name} = [{line}]"
-        );
-        self.doubts.push(doubt);
+        ));
         true
     }
 }

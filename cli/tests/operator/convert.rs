@@ -9,13 +9,13 @@ use tempfile::TempDir;
 use crate::support::{Bench, Ended};
 
 /// A folder with the samples and the id map, and an instance.
-struct Home {
-    folder: TempDir,
-    bench: Bench,
+pub struct Home {
+    pub folder: TempDir,
+    pub bench: Bench,
 }
 
 impl Home {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let (folder, bench) = (tempfile::tempdir().unwrap(), Bench::with_instance());
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/moving-in");
         for entry in fs::read_dir(samples).unwrap() {
@@ -25,17 +25,17 @@ impl Home {
         Self { folder, bench }
     }
 
-    fn convert(&self, arguments: &str) -> Ended {
+    pub fn convert(&self, arguments: &str) -> Ended {
         let mut command = self.bench.command(&format!("convert {arguments}"));
         command.current_dir(self.folder.path()).output().unwrap().into()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 }
 
-fn of_kind(lines: &str, kind: &str) -> Vec<Value> {
+pub fn of_kind(lines: &str, kind: &str) -> Vec<Value> {
     let lines = lines
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -234,135 +234,6 @@ fn files_of_other_programs() {
             assert_eq!(names, (&json!("Sá"), &json!("a@x.com"), &Value::Null));
         }
     }
-}
-
-/// What the values leave open is asked for, and an answer gives the right records.
-#[test]
-fn open_decisions_are_asked_for() {
-    let head = "Cliente;E-mail;Oportunidade;Valor;Etapa;Criado em\nLia;lia@x.com;Cestas;";
-    for (row, zone, question, answer, value, created) in [
-        (
-            "1500,50;Novo;03/04/2026",
-            true,
-            "the order of dates is open: a.csv:2: \"03/04/2026\"",
-            "--dates dmy",
-            "1500.50",
-            "2026-04-03T03:00:00.000Z",
-        ),
-        (
-            "1500,50;Novo;03/04/2026",
-            true,
-            "the order of dates is open",
-            "--dates mdy",
-            "1500.50",
-            "2026-03-04T03:00:00.000Z",
-        ),
-        (
-            "1.500;Novo;13/02/2026\nCaio;c@x.com;Vitrine;2,000;Novo;13/02/2026",
-            true,
-            "the decimal mark is open: a.csv:2: \"1.500\"",
-            "--decimal comma",
-            "1500.00",
-            "2026-02-13T03:00:00.000Z",
-        ),
-        (
-            "10;Novo;13/02/2026",
-            false,
-            "the time zone is open: a.csv:2: \"13/02/2026\" is a local date",
-            "--zone America/Sao_Paulo",
-            "10.00",
-            "2026-02-13T03:00:00.000Z",
-        ),
-    ] {
-        let home = Home::new();
-        home.write("a.csv", &format!("{head}{row}\n"));
-        let zone = if zone { "--zone America/Sao_Paulo" } else { "" };
-        let options = format!("--admin ana@example.com {zone} a.csv");
-        let asked = home.convert(&options);
-        assert_eq!((asked.code, asked.out.as_str()), (1, ""), "{asked:?}");
-        assert!(asked.err.contains(question), "{question}\n{}", asked.err);
-        let ended = home.convert(&format!("{options} {answer}"));
-        let deal = &of_kind(&ended.out, "opportunity")[0];
-        assert_eq!(
-            (&deal["value"], &deal["createDate"]),
-            (&json!(value), &json!(created)),
-            "{}",
-            ended.err
-        );
-    }
-}
-
-/// A cell is an amount as a whole, or its row is refused with file, line, column and text.
-#[test]
-fn amounts_are_whole_tokens() {
-    let home = Home::new();
-    let amounts = [
-        "1E+06",
-        "2E+05",
-        "=1+1",
-        "#DIV/0!",
-        "−50,00",
-        "R$ 1.500",
-        "R$ 12.750",
-        "R$ 980",
-        "10%",
-    ];
-    let rows = amounts.map(|amount| format!("Lia,lia@x.com,\"{amount}\",\"{amount}\",Novo\n"));
-    home.write(
-        "a.csv",
-        &format!("Cliente,E-mail,Oportunidade,Valor,Etapa\n{}", rows.concat()),
-    );
-    let ended = home.convert("--admin ana@example.com a.csv");
-    assert_eq!(ended.code, 1);
-    let deals = of_kind(&ended.out, "opportunity");
-    let values: Vec<_> = deals.iter().map(|deal| deal["value"].as_str().unwrap()).collect();
-    assert_eq!(
-        values,
-        ["1000000.00", "200000.00", "1500.00", "12750.00", "980.00"]
-    );
-    for bad in [
-        "a.csv:4: \"Valor\": \"=1+1\" is no amount",
-        "a.csv:5: \"Valor\": \"#DIV/0!\" is an error value of a spreadsheet",
-        "a.csv:6: \"Valor\": \"−50,00\" is negative; an amount is 0 or more",
-        "a.csv:10: \"Valor\": \"10%\" is no amount",
-    ] {
-        assert!(ended.err.contains(bad), "{bad}\n{}", ended.err);
-    }
-}
-
-/// Doubts are said in one block, each with the line of the map to write.
-#[test]
-fn doubts_are_said_with_the_line_to_write() {
-    let home = Home::new();
-    let rows = "Cestas;Lia;10,00;R$ 5,00;Fechado;Ana;2026-01-01;x\nVasos;Bia;US$ 7,00;1,00;Novo;Ana;2026-01-02;x\n\
-                Potes;Bia;R$ 7,00;1,00;Novo;Ana;2026-01-02;x\n";
-    home.write(
-        "a.csv",
-        &format!("Oportunidade;Cliente;Valor;Valor total;Etapa;Vendedor;Data;Título\n{rows}"),
-    );
-    let asked = home.convert("--zone UTC a.csv");
-    let question = "a.csv has several columns that may be the value of an opportunity; write the line of the right one:\n    \
-                    files.\"a.csv\".\"Valor\" = \"opportunity.value\"\n    files.\"a.csv\".\"Valor total\" = \"opportunity.value\"\n";
-    assert_eq!((asked.code, asked.out.as_str()), (1, ""), "{asked:?}");
-    assert!(asked.err.contains(question), "{}", asked.err);
-    home.write("value.toml", "files.\"a.csv\".\"Valor\" = \"opportunity.value\"");
-    let ended = home.convert("--zone UTC --map value.toml a.csv").done();
-    for shown in [
-        "to judge, with the lines to write into a file for --map:\n",
-        "a.csv: column \"Título\" may be opportunity.title too",
-        "    files.\"a.csv\".\"Título\" = \"opportunity.title\"\n",
-        "stage \"Fechado\" looks closed and is read as open (1 rows); if it is closed:\n    status.\"Fechado\" = \"gain\"",
-        "amounts are in several currencies, BRL (1 rows), USD (1 rows)",
-    ] {
-        assert!(ended.err.contains(shown), "{shown}\n{}", ended.err);
-    }
-    home.write("map.toml", "status.\"Fechado\" = \"gain\"\nfiles.\"a.csv\".\"Valor total\" = \"opportunity.value\"\nfiles.\"a.csv\".\"Valor\" = \"\"\n");
-    let ended = home.convert("--zone UTC --map map.toml a.csv").done();
-    let deal = &of_kind(&ended.out, "opportunity")[0];
-    assert_eq!(
-        (&deal["value"], &deal["status"]),
-        (&json!("5.00"), &json!("gain"))
-    );
 }
 
 #[test]

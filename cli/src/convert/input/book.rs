@@ -20,7 +20,7 @@ const MAX_COLUMNS: u32 = 16_384;
 /// # Errors
 /// The reason, if it is no such workbook, is too large, or has several sheets and none is named.
 pub fn read(name: String, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, String> {
-    check_parts(&bytes)?;
+    check_parts(&bytes, MAX_UNPACKED)?;
     let damaged = |cause: calamine::XlsxError| format!("is a damaged workbook ({cause}); save it again");
     let mut book = Xlsx::new(Cursor::new(bytes)).map_err(damaged)?;
     let title = chosen(&mut book, wanted)?;
@@ -70,9 +70,9 @@ impl BookRow {
     }
 }
 
-/// Requires that the archive is a workbook and that its parts have at most [`MAX_UNPACKED`] bytes. The parts are unpacked,
-/// because their stated sizes may be wrong.
-fn check_parts(bytes: &[u8]) -> Result<(), String> {
+/// Requires that the archive is a workbook and that its parts have at most `limit` bytes. The parts are unpacked, because
+/// their stated sizes may be wrong.
+fn check_parts(bytes: &[u8], limit: u64) -> Result<(), String> {
     let damaged = |_| "is a damaged zip archive; download or save it again".to_owned();
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     if archive.index_for_name("xl/workbook.xml").is_none() {
@@ -84,9 +84,9 @@ fn check_parts(bytes: &[u8]) -> Result<(), String> {
     let mut unpacked = 0;
     for at in 0..archive.len() {
         let part = archive.by_index(at).map_err(damaged)?;
-        let mut rest = part.take(MAX_UNPACKED + 1 - unpacked);
+        let mut rest = part.take(limit + 1 - unpacked);
         unpacked += copy(&mut rest, &mut sink()).map_err(|_| "is a damaged zip archive".to_owned())?;
-        if unpacked > MAX_UNPACKED {
+        if unpacked > limit {
             return Err("has more than 1 GB when it is unpacked; split it".to_owned());
         }
     }
@@ -96,41 +96,31 @@ fn check_parts(bytes: &[u8]) -> Result<(), String> {
 /// The name of the wanted sheet, else of the one visible sheet with rows.
 fn chosen(book: &mut Xlsx<Cursor<Vec<u8>>>, wanted: Option<&str>) -> Result<String, String> {
     let sheets = book.sheets_metadata().to_vec();
-    let is_table = |sheet: &&calamine::Sheet| sheet.typ == SheetType::WorkSheet;
-    let names = |sheets: &[String]| {
+    let mut tables = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    let names = |sheets: &mut dyn Iterator<Item = &calamine::Sheet>| {
         sheets
-            .iter()
-            .map(|name| format!("{name:?}"))
+            .map(|sheet| format!("{:?}", sheet.name))
             .collect::<Vec<_>>()
             .join(", ")
     };
     if let Some(wanted) = wanted {
-        let all: Vec<_> = sheets
-            .iter()
-            .filter(is_table)
-            .map(|sheet| sheet.name.clone())
-            .collect();
-        let found = all.iter().find(|name| *name == wanted).cloned();
-        return found.ok_or_else(|| format!("has no sheet {wanted:?}, but {}", names(&all)));
+        let found = tables.clone().find(|sheet| sheet.name == wanted);
+        let missing = || format!("has no sheet {wanted:?}, but {}", names(&mut tables));
+        return found.map(|sheet| sheet.name.clone()).ok_or_else(missing);
     }
-    let visible = sheets
-        .iter()
-        .filter(is_table)
-        .filter(|sheet| sheet.visible == SheetVisible::Visible);
-    let visible: Vec<_> = visible.map(|sheet| sheet.name.clone()).collect();
     let mut filled = Vec::new();
-    for name in visible {
-        let cells = book.worksheet_cells_reader(&name);
+    for sheet in tables.filter(|sheet| sheet.visible == SheetVisible::Visible) {
+        let cells = book.worksheet_cells_reader(&sheet.name);
         if cells.is_ok_and(|mut cells| has_cells(&mut cells)) {
-            filled.push(name);
+            filled.push(sheet);
         }
     }
     match &filled[..] {
-        [one] => Ok(one.clone()),
+        [one] => Ok(one.name.clone()),
         [] => Err("has no visible sheet with rows; name a hidden one with --sheet NAME".to_owned()),
         several => Err(format!(
             "has the sheets {}; name one with --sheet NAME",
-            names(several)
+            names(&mut several.iter().copied())
         )),
     }
 }
@@ -184,4 +174,24 @@ pub fn serial_date(text: &str, is_1904: bool) -> Option<String> {
     (20_000.0..80_500.0)
         .contains(&serial)
         .then(|| date_text(serial, false, is_1904))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts are counted as they unpack, together.
+    #[test]
+    fn parts_have_a_bound() {
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let options = zip::write::SimpleFileOptions::default();
+        for name in ["xl/workbook.xml", "xl/media/image1.png"] {
+            archive.start_file(name, options).unwrap();
+            std::io::Write::write_all(&mut archive, &[b' '; 600]).unwrap();
+        }
+        let bytes = archive.finish().unwrap().into_inner();
+        assert_eq!(check_parts(&bytes, 1200), Ok(()));
+        let reason = "has more than 1 GB when it is unpacked; split it".to_owned();
+        assert_eq!(check_parts(&bytes, 1199), Err(reason));
+    }
 }

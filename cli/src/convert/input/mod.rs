@@ -6,9 +6,8 @@ mod grid;
 mod sheet;
 mod text;
 
-use encoding_rs::Encoding;
-
 pub use book::serial_date;
+pub use encoding::TextEncoding;
 pub use grid::{Cell, CellType, Row};
 pub use sheet::Sheet;
 
@@ -19,7 +18,7 @@ const MAX_FILE: usize = 1 << 30;
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ReadOptions<'a> {
     /// The encoding of text files.
-    pub encoding: Option<&'static Encoding>,
+    pub encoding: Option<TextEncoding>,
     /// The sheet of workbooks.
     pub sheet: Option<&'a str>,
 }

@@ -84,7 +84,7 @@ impl SheetBuilder {
                 "has a value of more than {MAX_CELL} bytes on line {line}; is a quotation mark not closed?"
             ));
         }
-        if line > self.last_line + 1 {
+        if self.last_line > 0 && line > self.last_line + 1 {
             self.blank = Some((self.sheet.grid.len(), self.sheet.faults.len()));
         }
         let breaks = cells
@@ -132,22 +132,10 @@ impl SheetBuilder {
         }
         self.sheet.headings = distinct(names.iter().map(|(name, _)| unmarked(name.trim()).0));
         self.sheet.grid = Grid::new(self.sheet.headings.len(), self.bytes);
-        self.blank = None;
-        let mut last = 0;
+        (self.blank, self.last_line) = (None, 0);
         for (line, cells) in rows {
-            if last > 0 && line > last + 1 {
-                self.blank = Some((self.sheet.grid.len(), self.sheet.faults.len()));
-            }
-            last = line
-                + cells
-                    .iter()
-                    .map(|(text, _)| text.matches('\n').count() as u64)
-                    .sum::<u64>();
-            let cells: Vec<_> = cells
-                .iter()
-                .map(|(text, kind)| Cell { text, kind: *kind })
-                .collect();
-            self.add(line, &cells)?;
+            let cells = cells.iter().map(|(text, kind)| Cell { text, kind: *kind });
+            self.row(line, &cells.collect::<Vec<_>>())?;
         }
         Ok(())
     }

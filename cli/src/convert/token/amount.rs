@@ -6,7 +6,7 @@ use crate::convert::input::{Cell, CellType};
 use crate::convert::names;
 
 /// The character before the decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecimalMark {
     /// `1.234,56`

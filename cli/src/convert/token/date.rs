@@ -6,7 +6,7 @@ use shared::time::{Day, Timestamp, Zone};
 use crate::convert::names;
 
 /// The order of day and month in dates such as `03/04/2026`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DateOrder {
     /// Day, month, year.

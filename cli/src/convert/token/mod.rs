@@ -26,6 +26,10 @@ pub fn is_absent(cell: &str) -> bool {
             | "(Sin valor)"
             | "Não informado"
             | "não informado"
+            // A deal without a close date in exports of Kommo.
+            | "not closed"
+            | "não fechada"
+            | "не закрыта"
     )
 }
 

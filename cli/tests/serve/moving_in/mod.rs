@@ -231,3 +231,44 @@ fn rdstation_to_a_board() {
     let running = Running::start(home.path(), &["--empty"]);
     walk(&running, "rd", &exports::rdstation(99));
 }
+
+/// After the documented commands a day of a filter is one of the deals' local days: the import sets the instance's zone.
+#[test]
+fn days_are_those_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    let running = Running::start(home, &["--empty"]);
+    let rows = [
+        ("Noite", "13/02/2026 22:30"),
+        ("Dia", "13/02/2026 09:00"),
+        ("Depois", "14/02/2026 00:00"),
+    ];
+    let rows = rows.map(|(title, at)| format!("{title};Lia;lia@example.com;10,00;Novo;{at}\n"));
+    let text = "Oportunidade;Cliente;E-mail;Valor;Etapa;Criado em\n".to_owned() + &rows.concat();
+    fs::write(home.join("deals.csv"), text).unwrap();
+    for line in [
+        "funil instance create acme",
+        "funil convert --zone America/Sao_Paulo --admin ana@example.com deals.csv | funil import --instance acme -",
+    ] {
+        let ended = shell(home, &running, line);
+        assert!(ended.status.success(), "{}", self::text(&ended.stderr));
+    }
+    let key = issued(
+        home,
+        &running,
+        "funil key issue --instance acme --user 1 --label board",
+    );
+    let path = format!("/crm/opportunities/1?i=acme&apitoken={key}");
+    for (start, end, titles) in [
+        ("2026-02-13", "2026-02-13", &["Noite", "Dia"][..]),
+        ("2026-02-14", "2026-02-14", &["Depois"]),
+    ] {
+        let day = json!({ "start": start, "end": end });
+        let body = json!({ "page": 1, "limit": 25, "filterByCreateDate": day }).to_string();
+        let (_, answer) = ask(&running.url, "POST", &path, &[], &body).unwrap();
+        let columns: Value = serde_json::from_str(&answer).unwrap();
+        let items = columns[0]["items"].as_array().unwrap();
+        let found: Vec<_> = items.iter().map(|item| item["title"].as_str().unwrap()).collect();
+        assert_eq!(found, titles, "{answer}");
+    }
+}
