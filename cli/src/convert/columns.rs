@@ -187,6 +187,25 @@ mod tests {
             ),
             (
                 Product::Auto,
+                "Deal ID|Deal Name|Deal Stage|Amount|Close Date|HubSpot Owner|Associated Contacts",
+                Opportunity,
+                "opportunity.id|opportunity.title|opportunity.column|opportunity.value|opportunity.closeDate|opportunity.user|lead.name",
+            ),
+            (
+                Product::Auto,
+                "Código|Título do negócio|Empresa relacionada|Pessoa relacionada|Responsável|Funil|Etapa|Status|Valor total",
+                Opportunity,
+                "opportunity.id|opportunity.title|company.companyname|lead.name|opportunity.user|opportunity.funnel|\
+                 opportunity.column|opportunity.status|opportunity.value",
+            ),
+            (
+                Product::Csv,
+                "Negócio;Valor;Etapa;Cliente;Telefone comercial;E-mail principal",
+                Opportunity,
+                "opportunity.title|opportunity.value|opportunity.column|lead.name|lead.phone|lead.email",
+            ),
+            (
+                Product::Auto,
                 "Record ID - Contact|First Name|Last Name|Record ID - Company|Associated Company",
                 Lead,
                 "lead.id|lead.firstname|lead.lastname|company.id|company.companyname",
