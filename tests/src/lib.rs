@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod bookings;
 pub mod catalogue;
+pub mod client;
 pub mod forms;
 pub mod labels;
 pub mod limits;

@@ -14,7 +14,7 @@
 
 use operator::Operator;
 use operator::kinds::{Leads, Profiles, Users};
-use serde_json::json;
+use serde_json::{Value, json};
 use shared::directory::{Department, Directory, Group};
 use shared::ids::{CompanyId, DepartmentId, GroupId, LeadId, UserId};
 use shared::lead::Lead;
@@ -105,6 +105,11 @@ fn profiles() -> [Profile; 2] {
         ),
         profile("551191234567", "Cliente do Zap", None),
     ]
+}
+
+/// Sets a setting.
+pub async fn set(operator: &Operator, name: &str, value: &Value) {
+    operator.set_setting(name, value).await.expect("a setting");
 }
 
 /// Writes leads.

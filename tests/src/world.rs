@@ -205,6 +205,11 @@ impl World {
         }
     }
 
+    /// The service.
+    pub fn router(&self) -> Router {
+        self.service.clone()
+    }
+
     /// The same world with additional routes.
     #[must_use]
     pub fn with_group(mut self, group: RouteGroup) -> Self {
@@ -327,6 +332,16 @@ impl World {
     /// Begins a GET request.
     pub fn get(&self, uri: &str) -> Request<'_> {
         self.call("GET", uri)
+    }
+
+    /// Sends a GET request with key and token in their headers.
+    pub async fn read(&self, wallet: &Wallet, uri: &str) -> Answer {
+        self.get(uri).with(wallet).send().await
+    }
+
+    /// Sends a request with a body, and with key and token in their headers.
+    pub async fn write(&self, wallet: &Wallet, method: &str, uri: &str, body: &Value) -> Answer {
+        self.call(method, uri).with(wallet).json(body).send().await
     }
 
     /// Begins a request to the call webhook of `acme`.

@@ -1,131 +1,150 @@
-//! kill -9 at any moment during the writes of many clients: no acknowledged change is lost, no change is incomplete,
-//! and none is done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76, C-102 across a kill).
-//!
-//! In each round clients write (`clients`), the service is killed (`plan`) and restarted on the same file. The doctor
-//! must find nothing. An export is compared with all responses (`ledger`, `found`, `verdict`) and with the interface
-//! (`shown`). Interrupted requests are resolved, and those with an `Idempotency-Key` are repeated (`aftermath`). Rounds
-//! continue with the former state. After some rounds on a file all background work must complete: automations, erasures
-//! and reports. Then a new file starts. The notifications of writes are counted in the table (`facts`).
+//! kill -9 of `funil serve` and of the operator's commands at any moment (C-85). The whole interface across a kill is tested against
+//! the model of the tests' crate (`model::whole::crash`).
 //!
 //! `ROUNDS` and `SEED` set the number of rounds and the random choices.
 
-mod aftermath;
-mod clients;
 mod commands;
-mod deed;
-mod facts;
-mod found;
 mod house;
-mod ledger;
-mod noticed;
 mod plan;
-mod settle;
-mod shown;
-mod stage;
-mod summary;
-mod verdict;
-mod wire;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use found::Found;
-use house::{Access, Home, House, kill_at_start};
-use ledger::Ledger;
-use plan::{Moment, Whereabouts, dice, milliseconds};
-use shared::environment::Environment;
-use summary::Summary;
+use serde_json::{Value, json};
+use tests::client::{Ask, Connection, Reply};
 
-/// Rounds on one file.
-const LIFE: u64 = 8;
-/// Maximum number of polls, and the delay between them.
-const LOOKS: u32 = 240;
-const PAUSE: Duration = Duration::from_millis(500);
+use house::{Home, House, kill_at_start};
+use plan::{Whereabouts, dice, milliseconds};
 
+const CLIENTS: usize = 8;
+
+/// Writes with keys, by their keys, and the first response of each; `None` if it was lost.
+type Written = BTreeMap<String, (Ask, Option<Reply>)>;
+
+/// What the service acknowledged is there after the kill, what it did not is there once or not at all, and the next service starts.
 #[test]
 fn no_acknowledged_change_is_lost() {
-    let rounds = plan::rounds();
     let mut whereabouts = Whereabouts {
         seed: plan::seed(),
         round: 0,
     };
-    let mut summary = Summary::default();
-    while summary.rounds < rounds {
-        let here = LIFE.min(rounds - summary.rounds);
-        live(here, &mut whereabouts, &mut summary);
-    }
-    println!("seed {}\n{summary}", whereabouts.seed);
-}
-
-/// Rounds on one file, and the completion of its background work.
-fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
-    let home = Home::new();
-    let chance = dice(whereabouts.seed, 1000 * summary.rounds);
-    let mut house = start(&home, None, &chance, summary);
-    let ledger = Mutex::new(stage::set(&house, &home));
-    for round in 0..rounds {
-        whereabouts.round = summary.rounds;
-        let (access, part) = (house.access.clone(), 1000 * summary.rounds + 1);
-        let seed = whereabouts.seed.wrapping_add(part);
-        clients::cut_off(house, &ledger, seed, Moment::of(&chance));
-        house = start(&home, Some(&access), &chance, summary);
-        let mut ledger = ledger.lock().unwrap();
-        look(&house, &mut ledger, &chance, summary);
-        // The service refreshes the reports during the writes of the next clients.
-        stage::define_reports(&house, &home, round + 1);
-        ledger.round += 1;
-        summary.rounds += 1;
-    }
-    let ledger = ledger.into_inner().unwrap();
-    stage::define_reports(&house, &home, rounds + 1);
-    end(&house, &ledger);
-    summary.add(&ledger);
-}
-
-/// Starts a service. Before that, randomly kills some services during their start.
-fn start(home: &Home, access: Option<&Access>, chance: &Environment, summary: &mut Summary) -> House {
-    while chance.below(3) == 0 {
-        kill_at_start(home, milliseconds(chance, 400));
-        summary.starts += 1;
-    }
-    House::open(home, access)
-}
-
-/// Checks the state after a kill.
-fn look(house: &House, ledger: &mut Ledger, chance: &Environment, summary: &mut Summary) {
-    let items = house.items();
-    summary.note_walks(&items);
-    house.examine("demo");
-    let export = house.export("demo");
-    let found = Found::read(&export);
-    ledger.judge(&found).none();
-    summary.automating += u64::from(ledger.judge_automated(&found).count() > 0);
-    summary.erasing += u64::from(ledger.judge_table(&found, &items).count() > 0);
-    shown::compare(house, &export, &found);
-    ledger.resolve(house, &found);
-    ledger.shows_no_deleted(house);
-    summary.repeated += ledger.repeat(house, chance);
-    ledger.judge_facts(&house.items(), None).none();
-}
-
-/// Waits until all background work is complete: automations, erasures and reports.
-fn end(house: &House, ledger: &Ledger) {
-    for left in (0..LOOKS).rev() {
-        let items = house.items();
-        let found = Found::read(&house.export("demo"));
-        ledger.judge(&found).none();
-        let (automated, erased) = (ledger.judge_automated(&found), ledger.judge_table(&found, &items));
-        let told = ledger.reports_tell(house, &found);
-        if automated.count() + erased.count() + facts::waiting(&items) == 0 && told.is_ok() {
-            ledger.judge_facts(&items, Some(&found)).none();
-            break;
+    let (home, chance) = (Home::new(), dice(whereabouts.seed, 0));
+    let mut house = House::with_demo(&home);
+    let access = house.access.clone();
+    // Nobody receives its notifications, so they stay in the table (C-102).
+    let notify = json!({ "kind": "automation", "id": 91, "name": "Avisar", "trigger": "opportunity", "event": "created",
+        "actions": [{ "type": "notify", "url": "https://nobody.example/hook", "secret": "whsec_crash" }] });
+    house.import("demo", &home.lines("automation.ndjson", &[notify]));
+    let written = Mutex::new(Written::new());
+    for round in 1..=plan::rounds() {
+        whereabouts.round = round;
+        write_until_killed(house, &written, 20 + chance.below(180), milliseconds(&chance, 40));
+        while chance.below(3) == 0 {
+            kill_at_start(&home, milliseconds(&chance, 400));
         }
-        if left == 0 {
-            automated.none();
-            erased.none();
-            assert_eq!((facts::waiting(&items), told), (0, Ok(())));
+        house = House::open(&home, Some(&access));
+        house.examine("demo");
+        for (ask, first) in written.lock().unwrap().values_mut() {
+            let again = house.ask(ask);
+            match first {
+                Some(first) => assert_eq!(
+                    (again.replayed, id(&again)),
+                    (true, id(first)),
+                    "{ask:?}: {again:?}"
+                ),
+                None => *first = Some(again),
+            }
         }
-        std::thread::sleep(PAUSE);
+        house.examine("demo");
+        let export = house.export("demo");
+        let records: Vec<Value> = export
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let notified = notified(&house.items());
+        for key in written.lock().unwrap().keys() {
+            let is_of = |record: &&Value| {
+                record["title"] == **key || record["callId"] == **key && record["kind"] == "call"
+            };
+            let made: Vec<_> = records.iter().filter(is_of).collect();
+            assert_eq!(made.len(), 1, "{key}");
+            if made[0]["kind"] == "opportunity" {
+                let id = made[0]["id"].as_u64().unwrap();
+                assert_eq!(
+                    notified.iter().filter(|(of, _)| *of == id).count(),
+                    1,
+                    "{key} is notified once"
+                );
+            }
+        }
     }
-    house.examine("demo");
+    println!("{} writes", written.lock().unwrap().len());
+}
+
+/// Ids and versions of the opportunities whose creation is in the outbox, as the event or as its notification.
+fn notified(items: &[String]) -> BTreeSet<(u64, u64)> {
+    let of_item = |item: &String| {
+        let item: Value = serde_json::from_str(item).unwrap();
+        let key: Vec<_> = item["sk"]["S"].as_str().unwrap().split('#').collect();
+        match key[..] {
+            _ if item["pk"]["S"] != "demo#trigger" => None,
+            ["send" | "fact", "opportunity", id, version, ..] => {
+                Some((id.parse().unwrap(), version.parse().unwrap()))
+            }
+            _ => None,
+        }
+    };
+    items.iter().filter_map(of_item).collect()
+}
+
+fn id(reply: &Reply) -> u64 {
+    reply.body["id"].as_u64().unwrap_or_else(|| panic!("{reply:?}"))
+}
+
+/// Opportunities and calls of several clients, whose service is killed some time after so many responses.
+fn write_until_killed(house: House, written: &Mutex<Written>, answers: u64, later: Duration) {
+    let (url, access, answered) = (house.url().to_owned(), house.access.clone(), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let write = || {
+            let Some(mut connection) = Connection::to(&url) else {
+                return;
+            };
+            loop {
+                let key = {
+                    let mut written = written.lock().unwrap();
+                    let key = format!("w{}.", written.len());
+                    let ask = if written.len().is_multiple_of(2) {
+                        let body = json!({ "title": key, "crm_column": 31, "lead_id": 1001 });
+                        access.signed(Ask::new("POST", "/crmopportunity?id=3&i=demo", &body))
+                    } else {
+                        let data = json!({ "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING", "status": "COMPLETE",
+                            "duration": 1, "record": false, "service": "crash", "callId": key });
+                        Ask::new(
+                            "POST",
+                            "/voip/webhook?i=demo",
+                            &json!({ "event": "call", "data": data }),
+                        )
+                    };
+                    written.insert(key.clone(), (ask.with("idempotency-key", key.clone()), None));
+                    key
+                };
+                let ask = written.lock().unwrap()[&key].0.clone();
+                let Some(reply) = connection.send(&ask) else {
+                    return;
+                };
+                written.lock().unwrap().get_mut(&key).unwrap().1 = Some(reply);
+                answered.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(write)).collect();
+        // A client that has ended early has failed the test.
+        while answered.load(Ordering::Relaxed) < answers && !clients.iter().any(|client| client.is_finished())
+        {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(later);
+        house.kill();
+    });
 }

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use shared::environment::Environment;
+use tests::client::Ask;
 
 use super::house::{Access, Home, House};
 use super::plan::{self, Whereabouts, dice, milliseconds};
-use super::wire::Ask;
 
 /// Kills of each command; set by `ROUNDS`.
 fn kills() -> u64 {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use database::Database;
 use serde_json::Value;
+use tests::client::{Ask, Connection, Reply};
 use tests::raw::RawTable;
 
-use super::wire::{Answer, Ask, Wire};
 use crate::running::Running;
 
 /// The directory of a service's data. It is kept after a failure.
@@ -114,26 +114,9 @@ impl House {
     }
 
     /// Sends one request.
-    pub fn ask(&self, ask: &Ask) -> Answer {
-        let mut wire = Wire::to(self.url()).expect("it listens");
-        wire.send(ask).expect("an answer")
-    }
-
-    /// Sends a request with credentials in every permitted place, and returns the body of a 200.
-    pub fn read(&self, method: &'static str, path: &str, body: &Value) -> Value {
-        let joint = if path.contains('?') { '&' } else { '?' };
-        let in_query = ["/crm/", "/reportchart/"];
-        let key = if in_query.iter().any(|start| path.starts_with(start)) {
-            format!("&apitoken={}", self.access.key)
-        } else {
-            String::new()
-        };
-        let ask = self
-            .access
-            .signed(Ask::new(method, format!("{path}{joint}i=demo{key}"), body));
-        let answer = self.ask(&ask);
-        assert_eq!(answer.status, 200, "{ask:?}: {answer:?}");
-        answer.body
+    pub fn ask(&self, ask: &Ask) -> Reply {
+        let mut connection = Connection::to(self.url()).expect("it listens");
+        connection.send(ask).expect("an answer")
     }
 
     /// The directory of its database.

@@ -1,4 +1,4 @@
-//! Parameters of a run: number of rounds, seed, and the moment of each kill.
+//! Parameters of a run: number of rounds, seed, and moments of kills.
 
 use std::time::Duration;
 
@@ -9,17 +9,6 @@ const ROUNDS: u64 = 3;
 /// Default seed of the random choices; set by `SEED`. The seed determines requests and moments of kills, but not the
 /// machine's speed, so it does not repeat interleavings.
 const SEED: u64 = 20_261_121;
-
-/// When a service is killed.
-#[derive(Debug, Clone, Copy)]
-pub enum Moment {
-    /// After a number of responses, plus a delay.
-    Answers(u64, Duration),
-    /// After a time since the start of the clients.
-    Time(Duration),
-    /// After a number of responses, the end of the clients and a delay, during background work.
-    Behind(u64, Duration),
-}
 
 /// A number from an environment variable.
 pub fn number(name: &str, default: u64) -> u64 {
@@ -45,23 +34,6 @@ pub fn dice(seed: u64, part: u64) -> Environment {
 /// A random duration below a bound, in milliseconds.
 pub fn milliseconds(dice: &Environment, bound: u64) -> Duration {
     Duration::from_millis(dice.below(bound))
-}
-
-/// A random element.
-pub fn one_of<'a, T>(dice: &Environment, some: &'a [T]) -> Option<&'a T> {
-    let at = dice.below(u64::try_from(some.len()).unwrap());
-    some.get(usize::try_from(at).unwrap())
-}
-
-impl Moment {
-    /// The moment of a round.
-    pub fn of(dice: &Environment) -> Self {
-        match dice.below(5) {
-            0 | 1 => Self::Answers(20 + dice.below(180), milliseconds(dice, 40)),
-            2 | 3 => Self::Time(Duration::from_millis(100) + milliseconds(dice, 2400)),
-            _ => Self::Behind(60 + dice.below(60), milliseconds(dice, 2000)),
-        }
-    }
 }
 
 /// Prints the run's parameters if a test fails.

@@ -3,26 +3,110 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use http::HeaderValue;
 use indicatif::ProgressBar;
 use operator::OperatorError;
 use operator::import::{Source, import};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use shared::credential::CredentialKind;
 use shared::ids::CallId;
 use shared::jobs::webhook_client::WebhookClient;
-use tests::{ACME, NOW, Wallet, World};
+use tests::client::{self, Connection, Reply};
+use tests::world::at;
+use tests::{ACME, NOW, World};
 
 use super::op::{Ask, Op};
 use super::reference::{self, Asked, Reference};
 use super::setup::{self, USERS};
 
-/// The service and the reference.
+/// The service of an instance, and its reference.
 pub struct Bench {
-    pub world: World,
-    pub reference: Reference,
-    wallets: BTreeMap<u64, Wallet>,
+    pub link: Link,
+    pub instance: String,
+    /// The states that the instance may have: one, unless a response was lost.
+    pub references: Vec<Reference>,
+    wallets: BTreeMap<u64, Value>,
     /// The keys of meetings.
     proofs: BTreeMap<u64, String>,
+}
+
+/// Where the service is.
+pub enum Link {
+    Here(Box<World>),
+    There(Option<Connection>),
+}
+
+/// An operation that failed.
+#[derive(Debug)]
+pub enum Fault {
+    /// The response, and the expected one.
+    Differs(String),
+    /// The service died before the response.
+    Lost,
+}
+
+/// An operator's command, executed in the process of the service.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Command {
+    /// Creates the instance.
+    Create,
+    Issue(u64),
+    /// The id of a key.
+    Revoke(String),
+    Pass(String),
+    /// Runs the automations of these calls in their order; otherwise the ids of their opportunities would be ambiguous.
+    Raise(Vec<u64>),
+    /// Runs automations that were raised by mistake, which become visible, and maintenance.
+    Tend,
+    /// The doctor.
+    Examine,
+}
+
+/// Executes a command. The result of `Issue` are the credentials.
+pub async fn execute(world: &World, instance: &str, command: Command) -> Value {
+    let operator = world.operator(instance);
+    match command {
+        Command::Create => {
+            operator.create_instance().await.expect("the instance is new");
+            let lines: Vec<_> = setup::lines().iter().map(Value::to_string).collect();
+            let source = Source::spool(lines.join("\n").as_bytes()).expect("a source");
+            let report = import(&operator, &source, false, &ProgressBar::hidden()).await;
+            let report = report.expect("an import");
+            assert!(report.refused.is_empty(), "{:?}", report.refused);
+        }
+        Command::Issue(user) => {
+            let wallet = world.wallet_of(instance, user).await;
+            return json!({ "key": wallet.key, "token": wallet.token, "id": wallet.key_id });
+        }
+        Command::Revoke(key) => {
+            let revoked = operator.revoke(CredentialKind::Key, &key).await;
+            // A key revoked before remains revoked.
+            let is_done = matches!(revoked, Ok(_) | Err(OperatorError::RevokedAlready { .. }));
+            assert!(is_done, "{revoked:?}");
+        }
+        Command::Pass(now) => world.clock.set(at(&now)),
+        Command::Raise(calls) => {
+            for call in calls {
+                let call = CallId::new(call).expect("an id");
+                let run = world.store.run_trigger(operator.instance(), call).await;
+                run.expect("the automations are run");
+            }
+        }
+        Command::Tend => {
+            let client = WebhookClient::plain(|_, _| Vec::new(), |_| false);
+            let rest = maintenance::automate(&world.store, &client).await;
+            rest.expect("the automations are run");
+            maintenance::tend(&world.store).await.expect("it is tended");
+        }
+        Command::Examine => {
+            let found = operator.doctor(false, &|_| {}).await.expect("a diagnosis");
+            let mut differences = found.differences;
+            differences.retain(|one| !one.reason.starts_with("was raised more than an hour ago"));
+            assert!(differences.is_empty(), "{differences:?}");
+        }
+    }
+    Value::Null
 }
 
 /// The message of a response.
@@ -49,126 +133,193 @@ impl fmt::Display for Heard {
 }
 
 impl Bench {
-    pub async fn new() -> Self {
-        let world = World::empty().await;
-        let operator = world.operator(ACME);
-        operator.create_instance().await.expect("the instance is new");
-        let lines = setup::lines();
-        let text: Vec<_> = lines.iter().map(Value::to_string).collect();
-        let text = text.join("\n");
-        let source = Source::spool(text.as_bytes()).expect("a source");
-        let report = import(&operator, &source, false, &ProgressBar::hidden()).await;
-        let report = report.expect("an import");
-        assert!(report.refused.is_empty(), "{:?}", report.refused);
-        let mut bench = Self {
-            world,
-            reference: Reference::load(&lines, NOW),
+    /// An instance that is not created.
+    pub fn new(link: Link, instance: &str) -> Self {
+        Self {
+            link,
+            instance: instance.to_owned(),
+            references: vec![Reference::load(&setup::lines(), NOW)],
             wallets: BTreeMap::new(),
             proofs: BTreeMap::new(),
-        };
-        for user in USERS {
-            bench.issue(user).await;
         }
-        bench
+    }
+
+    /// Creates the instance and the users' credentials.
+    pub async fn create(&mut self) -> Result<(), Fault> {
+        self.command(Command::Create).await?;
+        for issue in USERS {
+            self.apply(&Op::Issue { issue }).await?;
+        }
+        Ok(())
     }
 
     /// Executes an operation in both.
     ///
     /// # Errors
-    /// The difference: response and expectation.
-    pub async fn apply(&mut self, op: &Op) -> Result<(), String> {
+    /// [`Fault`].
+    pub async fn apply(&mut self, op: &Op) -> Result<(), Fault> {
         match op {
             Op::Pass { seconds } => {
-                let now = self.world.clock.get().plus_seconds(*seconds);
-                self.world.clock.set(now);
-                self.reference.now = now.to_string();
+                let now = at(&self.references[0].now).plus_seconds(*seconds).to_string();
+                self.command(Command::Pass(now.clone())).await?;
+                self.set_time(&now);
             }
-            Op::Tend { .. } => self.tend().await,
-            Op::Issue { issue } => self.issue(*issue).await,
-            Op::Revoke { revoke } => self.revoke(*revoke).await,
+            Op::Tend { .. } => {
+                self.raise().await?;
+                self.command(Command::Tend).await?;
+                self.tended();
+            }
+            Op::Issue { issue } => {
+                let wallet = self.command(Command::Issue(*issue)).await?;
+                self.wallets.insert(*issue, wallet);
+                self.references
+                    .iter_mut()
+                    .for_each(|reference| reference.issue(*issue));
+            }
+            Op::Revoke { revoke } => {
+                let key = self.wallets[revoke]["id"].as_str().expect("an id").to_owned();
+                self.command(Command::Revoke(key)).await?;
+                self.references
+                    .iter_mut()
+                    .for_each(|reference| reference.revoke(*revoke));
+            }
             Op::Ask(ask) => {
-                let said = self.send(ask).await;
-                let expected = self.reference.answer(&Asked::read(ask));
-                let expected = Heard {
-                    status: expected.0,
-                    body: expected.1,
-                    replayed: self.reference.replayed,
-                    ignored: self.reference.ignored,
-                };
-                if said != expected {
-                    return Err(format!("{ask:?}\nsaid     {said}\nexpected {expected}"));
-                }
+                let said = self.send(ask).await?;
+                self.compare(ask, &said)?;
             }
         }
         Ok(())
     }
 
-    async fn issue(&mut self, user: u64) {
-        self.wallets.insert(user, self.world.wallet(user).await);
-        self.reference.issue(user);
-    }
-
-    async fn revoke(&mut self, user: u64) {
-        let operator = self.world.operator(ACME);
-        let revoked = operator
-            .revoke(CredentialKind::Key, &self.wallets[&user].key_id)
-            .await;
-        // A key revoked before remains revoked.
-        assert!(
-            matches!(revoked, Ok(_) | Err(OperatorError::RevokedAlready { .. })),
-            "{revoked:?}"
-        );
-        self.reference.revoke(user);
-    }
-
-    /// Runs automations call by call, in the order of the table's stream; otherwise the ids of their
-    /// opportunities would be ambiguous.
-    async fn tend(&mut self) {
-        let (store, webhook_client) = (
-            &self.world.store,
-            WebhookClient::plain(|_, _| Vec::new(), |_| false),
-        );
-        let operator = self.world.operator(ACME);
-        for call in self.reference.raised() {
-            let call = CallId::new(call).expect("an id");
-            let run = store.run_trigger(operator.instance(), call).await;
-            run.expect("the automations are run");
+    /// Keeps the states that expect this response.
+    fn compare(&mut self, ask: &Ask, said: &Heard) -> Result<(), Fault> {
+        let mut last = None;
+        self.references.retain_mut(|reference| {
+            let (status, body) = reference.answer(&Asked::read(ask));
+            let (replayed, ignored) = (reference.replayed, reference.ignored);
+            let expected = Heard {
+                status,
+                body,
+                replayed,
+                ignored,
+            };
+            let is_expected = *said == expected;
+            last = Some(expected);
+            is_expected
+        });
+        if !self.references.is_empty() {
+            return Ok(());
         }
-        // Triggers written by mistake run too, and become visible.
-        let rest = maintenance::automate(store, &webhook_client).await;
-        rest.expect("the automations are run");
-        maintenance::tend(store).await.expect("it is tended");
-        self.reference.tend();
+        let expected = last.expect("a state");
+        Err(Fault::Differs(format!(
+            "{ask:?}\nsaid     {said}\nexpected {expected}"
+        )))
     }
 
-    async fn send(&mut self, ask: &Ask) -> Heard {
-        let Ask { by, path, body, .. } = ask;
+    /// The time of all states.
+    pub fn set_time(&mut self, now: &str) {
+        self.references
+            .iter_mut()
+            .for_each(|reference| now.clone_into(&mut reference.now));
+    }
+
+    /// Runs the pending automations.
+    pub async fn raise(&mut self) -> Result<(), Fault> {
+        self.command(Command::Raise(self.references[0].raised()))
+            .await
+            .map(drop)
+    }
+
+    /// Maintenance was run.
+    pub fn tended(&mut self) {
+        self.references.iter_mut().for_each(Reference::tend);
+    }
+
+    pub async fn command(&mut self, command: Command) -> Result<Value, Fault> {
+        match &mut self.link {
+            Link::Here(world) => Ok(execute(world, &self.instance, command).await),
+            Link::There(connection) => {
+                let path = format!("/operate/{}", self.instance);
+                let ask = client::Ask::new("POST", path, &json!(command));
+                let ask = ask.with("content-type", "application/json");
+                let reply = connection
+                    .as_mut()
+                    .and_then(|connection| connection.send(&ask))
+                    .ok_or(Fault::Lost)?;
+                assert_eq!(reply.status, 200, "{command:?}: {reply:?}");
+                Ok(reply.body)
+            }
+        }
+    }
+
+    async fn send(&mut self, ask: &Ask) -> Result<Heard, Fault> {
+        let Ask {
+            by,
+            method,
+            path,
+            body,
+            ..
+        } = ask;
         let joint = if path.contains('?') { '&' } else { '?' };
+        let uri = format!("{path}{joint}i={}", self.instance);
         let program = if ask.walks {
             "walker".to_owned()
         } else {
             format!("{by} {path} {body}")
         };
-        let call = self.world.call(&ask.method, &format!("{path}{joint}i={ACME}"));
-        let mut call = call.with(&self.wallets[by]).header("user-agent", &program);
-        if let Some(key) = &ask.key {
-            call = call.header("idempotency-key", key);
-        }
-        let answer = match body {
-            Value::Null => call.send().await,
-            body => call.json(&self.proved(body)).send().await,
+        let wallet = &self.wallets[by];
+        let part = |name: &str| wallet[name].as_str().expect("a credential");
+        let mut headers = vec![
+            ("apitoken", part("key").to_owned()),
+            ("authorization", format!("Bearer {}", part("token"))),
+            ("user-agent", program),
+        ];
+        headers.extend(ask.key.clone().map(|key| ("idempotency-key", key)));
+        let sent = self.proved(body);
+        let reply = match &mut self.link {
+            Link::Here(world) => {
+                let call = world.call(method, &uri);
+                let call = headers
+                    .iter()
+                    .fold(call, |call, (name, value)| call.header(name, value));
+                let answer = if sent.is_null() {
+                    call.send().await
+                } else {
+                    call.json(&sent).send().await
+                };
+                let number = |value: &HeaderValue| value.to_str().expect("text").parse().expect("a count");
+                Reply {
+                    status: answer.status.as_u16(),
+                    replayed: answer.headers.contains_key("idempotent-replayed"),
+                    ignored: answer.headers.get("x-filters-ignored").map(number),
+                    body: answer.body,
+                }
+            }
+            Link::There(connection) => {
+                let request = client::Ask::new(method, uri, &sent);
+                let request = headers
+                    .into_iter()
+                    .fold(request, |request, (name, value)| request.with(name, value));
+                connection
+                    .as_mut()
+                    .and_then(|connection| connection.send(&request))
+                    .ok_or(Fault::Lost)?
+            }
         };
-        let replayed = answer.headers.contains_key("idempotent-replayed");
-        let ignored = answer.headers.get("x-filters-ignored");
-        let ignored = ignored.map(|count| count.to_str().expect("text").parse().expect("a count"));
-        let mut said = answer.body;
+        // The reference is that of `acme`.
+        let domain = |name: &str| format!(r#""instancedomain":"{name}""#);
+        let said = reply
+            .body
+            .to_string()
+            .replace(&domain(&self.instance), &domain(ACME));
+        let mut said = serde_json::from_str(&said).expect("JSON");
         self.keep_proof(&mut said);
-        Heard {
-            status: answer.status.as_u16(),
-            body: reference::without_words(&ask.method, path, body, said),
-            replayed,
-            ignored,
-        }
+        Ok(Heard {
+            status: reply.status,
+            body: reference::without_words(method, path, body, said),
+            replayed: reply.replayed,
+            ignored: reply.ignored,
+        })
     }
 
     /// Removes the key of a meeting from a response. A meeting keeps its key (C-55).
@@ -180,16 +331,26 @@ impl Bench {
         assert_eq!(*self.proofs.entry(id).or_insert_with(|| key.clone()), key);
     }
 
+    /// The meeting whose key a body names, if no response had it.
+    pub fn lacks_proof(&self, body: &Value) -> Option<u64> {
+        named(body).filter(|id| !self.proofs.contains_key(id))
+    }
+
     /// Replaces the name of a key in a body by the key; an unknown key becomes a wrong one.
     fn proved(&self, body: &Value) -> Value {
         let mut body = body.clone();
-        let named = body["properties"]["rescheduleKey"]
-            .as_str()
-            .and_then(|key| key.strip_prefix("$key:"));
-        if let Some(id) = named.map(|id| id.parse::<u64>().expect("an id")) {
+        if let Some(id) = named(&body) {
             let key = self.proofs.get(&id).cloned().unwrap_or_else(|| "0".repeat(64));
             body["properties"]["rescheduleKey"] = Value::String(key);
         }
         body
     }
+}
+
+/// The meeting whose key a body names.
+fn named(body: &Value) -> Option<u64> {
+    let named = body["properties"]["rescheduleKey"]
+        .as_str()?
+        .strip_prefix("$key:")?;
+    Some(named.parse().expect("an id"))
 }

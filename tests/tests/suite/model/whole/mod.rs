@@ -5,6 +5,7 @@
 //! operations are shrunk and printed, one per line; every run replays the files in `stored/`.
 
 mod bench;
+mod crash;
 mod generate;
 mod op;
 mod reference;
@@ -12,9 +13,10 @@ mod setup;
 mod shrink;
 
 use serde_json::{Value, json};
+use tests::{ACME, World};
 
 use super::{Dice, from_environment};
-use bench::Bench;
+use bench::{Bench, Command, Fault, Link};
 use generate::Maker;
 use op::{Ask, Op};
 
@@ -23,11 +25,26 @@ const OPERATIONS: u64 = 2_500;
 /// Maximum operations on one instance, because each costs more as the instance grows.
 const LIFE: u64 = 5_000;
 
+/// A new instance of a service in this process.
+async fn new() -> Bench {
+    let mut bench = Bench::new(Link::Here(Box::new(World::empty().await)), ACME);
+    bench.create().await.expect("the instance is created");
+    bench
+}
+
+/// Executes an operation; returns the difference.
+async fn difference(bench: &mut Bench, op: &Op) -> Option<String> {
+    match bench.apply(op).await.err()? {
+        Fault::Differs(difference) => Some(difference),
+        Fault::Lost => unreachable!("the service is in this process"),
+    }
+}
+
 /// The first difference when these operations run from the beginning.
 async fn differs(ops: &[Op]) -> Option<String> {
-    let mut bench = Bench::new().await;
+    let mut bench = new().await;
     for op in ops {
-        if let Err(difference) = bench.apply(op).await {
+        if let Some(difference) = difference(&mut bench, op).await {
             return Some(difference);
         }
     }
@@ -52,17 +69,17 @@ async fn run(run: u64) {
 
 /// Whether service and reference agree; otherwise prints the shrunk operations.
 async fn live(seed: u64, operations: u64) -> bool {
-    let (dice, mut bench, mut done) = (Dice::new(seed), Bench::new().await, Vec::new());
+    let (dice, mut bench, mut done) = (Dice::new(seed), new().await, Vec::new());
     for _ in 0..operations {
         let maker = Maker {
             dice: &dice,
-            reference: &bench.reference,
+            reference: &bench.references[0],
             done: &done,
         };
         let next = maker.next();
         done.push(next);
         let last = done.last().expect("an operation");
-        if let Err(difference) = bench.apply(last).await {
+        if let Some(difference) = difference(&mut bench, last).await {
             println!("seed {seed}, operation {}: {difference}", done.len());
             let short = shrink::shrink(done, async |ops: &[Op]| differs(ops).await.is_some()).await;
             let difference = differs(&short).await.unwrap_or_default();
@@ -70,7 +87,7 @@ async fn live(seed: u64, operations: u64) -> bool {
             return false;
         }
     }
-    bench.world.is_sound().await;
+    bench.command(Command::Examine).await.expect("it is examined");
     println!("seed {seed}: {operations} operations");
     true
 }
