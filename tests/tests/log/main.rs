@@ -186,20 +186,9 @@ async fn requests_log_one_line_without_secrets() {
     let operator = world.operator("acme");
     settle(&operator).await;
     let wallet = world.wallet(7).await;
-    operator
-        .set_setting("voip_webhook_secret", &json!("webhook-sigilo"))
-        .await
-        .expect("a setting");
-    let list = world
-        .get("/leads?i=acme&search=maria.silva")
-        .with(&wallet)
-        .send()
-        .await;
-    let full = world
-        .get("/leads/1001?i=acme&allFields=1")
-        .with(&wallet)
-        .send()
-        .await;
+    tests::people::set(&operator, "voip_webhook_secret", &json!("webhook-sigilo")).await;
+    let list = world.read(&wallet, "/leads?i=acme&search=maria.silva").await;
+    let full = world.read(&wallet, "/leads/1001?i=acme&allFields=1").await;
     assert_eq!((list.status.as_u16(), full.status.as_u16()), (200, 200));
     let in_query = format!("/leads?i=acme&apitoken={}&secret=query-sigilo", wallet.key);
     assert_eq!(world.get(&in_query).send().await.status, 401);

@@ -3,7 +3,7 @@ use tests::bookings::invalid;
 use tests::people::{add_leads, plain_lead};
 use tests::{Answer, Wallet, World};
 
-use crate::delete_leads_id::{allow, listed};
+use crate::delete_leads_id::listed;
 
 async fn delete(world: &World, wallet: &Wallet, body: &Value) -> Answer {
     let uri = format!("/leads?i=acme&apitoken={}", wallet.key);
@@ -88,29 +88,4 @@ async fn refusals() {
             .is(400, &refused);
     }
     assert_eq!(listed(&world, false).await.len(), 6);
-}
-
-/// C-82: leads that a key does not see are not found; a key without the permission is rejected regardless of
-/// the ids.
-#[tokio::test]
-async fn permissions() {
-    let world = World::new().await;
-    let wallet = world.wallet(8).await;
-    let body = json!({ "ids": [1002, 1001, 1004, 4711, 1007] });
-    allow(&world, 2, false, true).await;
-    let refused = json!({ "error": "Forbidden" });
-    delete(&world, &wallet, &body).await.is(403, &refused);
-    delete(&world, &wallet, &json!({ "ids": [] }))
-        .await
-        .is(403, &refused);
-    allow(&world, 2, true, true).await;
-    delete(&world, &wallet, &body)
-        .await
-        .is(200, &deleted(&[1001], &[1002, 1004, 4711, 1007]));
-    assert_eq!(listed(&world, false).await, [1002, 1004, 1005, 1006, 1007]);
-    let blind = world.wallet(13).await;
-    delete(&world, &blind, &body)
-        .await
-        .is(200, &deleted(&[], &[1002, 1001, 1004, 4711, 1007]));
-    world.is_sound().await;
 }

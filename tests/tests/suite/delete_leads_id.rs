@@ -2,7 +2,6 @@
 
 use operator::kinds::Leads;
 use serde_json::{Value, json};
-use tests::people::add_leads;
 use tests::{Answer, Wallet, World};
 
 /// Deletes a lead of `acme` with the key in the query, as endpoint 5 accepts it.
@@ -100,79 +99,4 @@ async fn ids_are_not_reused() {
     assert_eq!(again().await, operator::Outcome::Written);
     assert_eq!(listed(&world, false).await.len(), 8);
     world.is_sound().await;
-}
-
-/// C-23: malformed ids differ from unknown ones.
-#[tokio::test]
-async fn malformed_ids() {
-    let world = World::new().await;
-    let wallet = world.wallet(7).await;
-    let details = "id: must be a whole number from 1 to 999999999999999";
-    let refused = json!({ "error": "Invalid request", "details": details });
-    for id in [
-        "abc",
-        "0",
-        "-1",
-        "1.0",
-        "1e3",
-        "+1",
-        "%FF",
-        "9999999999999999",
-        "1001,1002",
-        "null",
-    ] {
-        delete(&world, &wallet, id).await.is(400, &refused);
-    }
-    assert_eq!(listed(&world, false).await.len(), 6);
-}
-
-/// C-82: the permission and visibility of the lead are required. Users 8 and 10 see their own and their
-/// departments' leads, 13 none, 14 all except those restricted by access lists.
-#[tokio::test]
-async fn permissions() {
-    let world = World::new().await;
-    let table = [
-        (8, vec![1001, 1006]),
-        (10, vec![1001, 1002, 1003, 1005, 1006, 1012]),
-        (11, vec![1004]),
-        (13, vec![]),
-        (14, vec![1001, 1002, 1003, 1006, 1007, 1012]),
-        (7, vec![1001, 1002, 1003, 1004, 1005, 1006, 1007, 1012]),
-    ];
-    for (user, sees) in table {
-        let wallet = world.wallet(user).await;
-        for lead in [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1012] {
-            let answer = delete(&world, &wallet, &lead.to_string()).await;
-            if sees.contains(&lead) {
-                answer.is(200, &deleted(lead));
-            } else {
-                answer.is(404, &not_found());
-            }
-        }
-        let operator = world.operator("acme");
-        maintenance::tend(&world.store).await.expect("it is tended");
-        world.clock.set(world.clock.get().plus_seconds(60));
-        maintenance::tend(&world.store).await.expect("it is tended");
-        add_leads(&operator, tests::people::leads()).await;
-    }
-    world.is_sound().await;
-}
-
-/// C-82: the permission is checked before the lead, so no information about leads is revealed. An admin needs
-/// no permission, and the one to archive is separate.
-#[tokio::test]
-async fn without_the_permission_no_lead_is_revealed() {
-    let world = World::new().await;
-    let (own, admin) = (world.wallet(8).await, world.wallet(7).await);
-    allow(&world, 2, false, true).await;
-    allow(&world, 1, false, false).await;
-    for lead in ["1001", "1002", "1003", "4711"] {
-        let answer = delete(&world, &own, lead).await;
-        answer.is(403, &json!({ "error": "Forbidden" }));
-    }
-    assert_eq!(delete(&world, &own, "abc").await.status, 400);
-    assert_eq!(listed(&world, false).await.len(), 6);
-    delete(&world, &admin, "1001").await.is(200, &deleted(1001));
-    allow(&world, 2, true, false).await;
-    delete(&world, &own, "1006").await.is(200, &deleted(1006));
 }

@@ -24,11 +24,7 @@ async fn assert_sees(world: &World, wallet: &Wallet, what: &str, expected: [u16;
     for world in [&world.beside(), &world.elsewhere()] {
         let mut seen = Vec::new();
         for lead in [1001, 1007] {
-            let answer = world
-                .get(&format!("/leads/{lead}?i=acme"))
-                .with(wallet)
-                .send()
-                .await;
+            let answer = world.read(wallet, &format!("/leads/{lead}?i=acme")).await;
             seen.push(answer.status.as_u16());
         }
         assert_eq!(seen, expected, "{what}");

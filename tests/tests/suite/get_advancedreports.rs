@@ -1,7 +1,6 @@
 //! `GET /advancedreports`: endpoint 14.
 
 use serde_json::{Value, json};
-use shared::permissions::Permissions;
 use tests::reports::{add_reports, report};
 use tests::world::Answer;
 use tests::{Wallet, World};
@@ -36,34 +35,4 @@ async fn reports_are_listed_by_id() {
         ] } }),
     );
     assert_eq!(answer.cost.round_trips, 1);
-}
-
-/// C-82: 403 on both endpoints, also for unknown reports; an admin needs no permission.
-#[tokio::test]
-async fn reports_require_the_permission() {
-    let world = World::new().await;
-    let operator = world.operator("acme");
-    add_reports(&operator, [report(1, &Value::Null)]).await;
-    operator
-        .put_directory(|directory| {
-            for group in directory.groups.values_mut() {
-                group.permissions = Permissions {
-                    reports: false,
-                    ..Permissions::EVERYTHING
-                };
-            }
-        })
-        .await
-        .expect("the directory can be written");
-    let (without, admin) = (world.wallet(14).await, world.wallet(7).await);
-    let with = |wallet: &Wallet, path: &str| format!("/{path}?i=acme&apitoken={}", wallet.key);
-    for (path, status) in [
-        ("advancedreports", 200),
-        ("reportchart/1", 200),
-        ("reportchart/2", 404),
-    ] {
-        let refused = world.get(&with(&without, path)).send().await;
-        refused.is(403, &json!({ "error": "Forbidden" }));
-        assert_eq!(world.get(&with(&admin, path)).send().await.status, status);
-    }
 }

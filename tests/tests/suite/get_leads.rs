@@ -9,11 +9,7 @@ use tests::people::{add_leads, leads, plain_lead};
 use tests::{Answer, Wallet, World};
 
 async fn list(world: &World, wallet: &Wallet, rest: &str) -> Answer {
-    world
-        .get(&format!("/leads?i=acme{rest}"))
-        .with(wallet)
-        .send()
-        .await
+    world.read(wallet, &format!("/leads?i=acme{rest}")).await
 }
 
 fn ids(answer: &Answer) -> Vec<u64> {
@@ -83,11 +79,7 @@ async fn pages() {
         );
         assert_eq!(answer.body["data"]["total"], 6, "{parameters}");
     }
-    world
-        .operator("acme")
-        .set_setting("page_base", &json!(0))
-        .await
-        .expect("a setting");
+    tests::people::set(&world.operator("acme"), "page_base", &json!(0)).await;
     assert_eq!(
         ids(&list(&world, &wallet, "&limit=4&page=1").await),
         [1006, 1007],
@@ -300,11 +292,7 @@ async fn views_of_the_list() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let full = list(&world, &wallet, "&allFields=1&limit=2").await;
-    let single = world
-        .get("/leads/1001?i=acme&allFields=1")
-        .with(&wallet)
-        .send()
-        .await;
+    let single = world.read(&wallet, "/leads/1001?i=acme&allFields=1").await;
     assert_eq!(full.body["data"]["leads"][0], single.body["data"]["lead"]);
     assert_eq!(
         (ids(&full), &full.body["data"]["total"]),

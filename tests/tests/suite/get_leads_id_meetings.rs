@@ -63,10 +63,7 @@ async fn meetings_are_listed_by_start() {
         let answer = meetings(&world, 7, &format!("1001?{rest}")).await;
         answer.is(200, &page(4, shown));
     }
-    operator
-        .set_setting("page_base", &json!(0))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "page_base", &json!(0)).await;
     let second = meetings(&world, 7, "1001?page=1&limit=3").await;
     second.is(200, &page(4, &expected[3..]));
     meetings(&world, 7, "1003?").await.is(200, &page(0, &[]));
@@ -94,10 +91,7 @@ async fn bookings_and_many_meetings_are_shown() {
     }
     assert_eq!(ids.len(), 300);
     assert!(ids.is_sorted());
-    operator
-        .set_setting("read_budget", &json!(200))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "read_budget", &json!(200)).await;
     let details = "id: the meetings of this lead are more than read_budget allows";
     let invalid = json!({ "error": "Invalid request", "details": details });
     meetings(&world, 7, "1001?").await.is(400, &invalid);

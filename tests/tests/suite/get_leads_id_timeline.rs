@@ -150,10 +150,7 @@ async fn a_lead_with_a_thousand_events() {
     }
     assert_eq!(shown, expected);
     let operator = world.operator(ACME);
-    operator
-        .set_setting("read_budget", &json!(200))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "read_budget", &json!(200)).await;
     let details = "id: the events of this lead are more than read_budget allows";
     let invalid = json!({ "error": "Invalid request", "details": details });
     timeline(&world, 7, "1001?").await.is(400, &invalid);

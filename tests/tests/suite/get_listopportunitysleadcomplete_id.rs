@@ -197,10 +197,7 @@ async fn a_huge_lead_is_refused() {
     // 690 records of three units each and seven of one, the links, the funnels.
     let reads = answer.cost.read_units();
     assert!((2080.0..2130.0).contains(&reads), "{reads}");
-    operator
-        .set_setting("read_budget", &json!(2_000))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "read_budget", &json!(2_000)).await;
     let answer = get(&world, &wallet, "1001?i=acme&limit=2").await;
     assert_eq!(answer.status, 400);
     let details = answer.body["details"].as_str().expect("details");

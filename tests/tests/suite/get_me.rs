@@ -56,10 +56,7 @@ async fn ends_of_credentials_are_shown() {
     let both = both.header("authorization", &format!("Bearer {}", wallet.token));
     let week = json!({ "key": "2026-11-28T12:00:00.000Z", "token": "2027-02-19T12:00:00.000Z" });
     assert_eq!(expires(both).await, week);
-    operator
-        .set_setting("credential_placement", &json!("anywhere"))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "credential_placement", &json!("anywhere")).await;
     let alone = world.get("/me?i=acme").header("apitoken", &key);
     let only = json!({ "key": "2026-11-28T12:00:00.000Z", "token": null });
     assert_eq!(expires(alone).await, only);
@@ -77,10 +74,7 @@ async fn the_state_is_that_of_now() {
         ..User::new(user(8), "Bruna")
     };
     operator.import::<Users>(&[renamed], true).await.expect("a user");
-    operator
-        .set_setting("timezone", &json!("America/Sao_Paulo"))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "timezone", &json!("America/Sao_Paulo")).await;
     let answer = world.get("/me?i=acme").with(&wallet).send().await;
     let data = &answer.body["data"];
     assert_eq!(

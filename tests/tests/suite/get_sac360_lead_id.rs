@@ -206,10 +206,7 @@ async fn too_large_responses_are_rejected() {
     assert_invalid(&page(&world, &admin, "lead/1001", "limit=600").await, too_large);
     let last = page(&world, &admin, "lead/1001", "limit=100&page=7").await;
     assert_eq!(last.body[99]["id"], 1);
-    operator
-        .set_setting("read_budget", &json!(900))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "read_budget", &json!(900)).await;
     let far = page(&world, &admin, "lead/1001", "limit=99&page=7").await;
     assert_invalid(
         &far,
@@ -225,95 +222,6 @@ async fn too_large_responses_are_rejected() {
     ] {
         assert_invalid(&page(&world, &admin, "lead/1001", query).await, details);
     }
-}
-
-/// C-62, C-82: one body for every error; the header has the reason.
-#[tokio::test]
-async fn errors_have_one_body_and_a_reason_header() {
-    let world = World::new().await;
-    let operator = world.operator("acme");
-    add_tickets(&operator, [ticket(&Value::Null)]).await;
-    let admin = world.wallet(7).await;
-    let id = "lead_id: must be a whole number from 1 to 999999999999999";
-    for (path, details) in [
-        ("lead/4711", "lead_id: lead 4711 does not exist"),
-        ("lead/abc", id),
-        ("lead/0", id),
-        ("lead/01001", id),
-        ("lead/-1", id),
-        ("lead/%FF", id),
-        ("lead/9999999999999999", id),
-    ] {
-        assert_invalid(&ask(&world, &admin, path).await, details);
-    }
-    let nobody = world
-        .get("/sac360/lead/1001")
-        .header("apitoken", &admin.key)
-        .send()
-        .await;
-    assert_invalid(&nobody, "i: must name the instance, once");
-    let stranger = world.get("/sac360/lead/1001?i=acme").send().await;
-    let details = "apitoken: the API key belongs in the header apitoken";
-    stranger.is(401, &json!({ "error": "Unauthorized", "details": details }));
-    let other = world.call("POST", "/sac360/lead/1001?i=acme").send().await;
-    other.is(405, &json!({ "error": "Method not allowed" }));
-}
-
-/// C-82: independently of the attendant.
-#[tokio::test]
-async fn tickets_are_visible_with_their_lead() {
-    let world = World::new().await;
-    add_tickets(&world.operator("acme"), [ticket(&json!({ "attendant": 9 }))]).await;
-    let body = json!([shown(&json!({ "attendant": 9 }))]);
-    for (user, sees) in [
-        (7, true),
-        (8, true),
-        (9, false),
-        (10, true),
-        (11, false),
-        (13, false),
-        (14, true),
-    ] {
-        let wallet = world.known(user).await;
-        // The first request of a viewer of a department reads its members after the check.
-        ask(&world, &wallet, "lead/1001").await;
-        let answer = ask(&world, &wallet, "lead/1001").await;
-        if sees {
-            answer.is(200, &body);
-        } else {
-            assert_invalid(&answer, "lead_id: lead 1001 does not exist");
-        }
-        assert_eq!(answer.cost.round_trips, 1, "user {user}");
-    }
-}
-
-/// C-82: without it nothing about leads is revealed; an admin needs none.
-#[tokio::test]
-async fn tickets_require_the_permission() {
-    let world = World::new().await;
-    let operator = world.operator("acme");
-    add_tickets(&operator, [ticket(&Value::Null)]).await;
-    let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
-    assert_eq!(ask(&world, &seller, "lead/1001").await.status, 200);
-    let forbid = |directory: &mut shared::directory::Directory| {
-        for group in directory.groups.values_mut() {
-            group.permissions.tickets = false;
-        }
-    };
-    operator
-        .put_directory(forbid)
-        .await
-        .expect("the directory can be written");
-    for path in [
-        "lead/1001",
-        "lead/4711",
-        "list_file_attendance/501",
-        "list_file_lead/1001",
-    ] {
-        let answer = ask(&world, &seller, path).await;
-        assert_invalid(&answer, "tickets: the user does not have this permission");
-    }
-    assert_eq!(ask(&world, &admin, "lead/1001").await.status, 200);
 }
 
 /// C-12: its tickets are visible to the new owner.

@@ -119,19 +119,3 @@ async fn a_stale_hint_does_not_change_the_response() {
     add_tickets(&operator, [ticket(&json!({ "lead_relation": null }))]).await;
     assert_eq!(status(&world, &seller, OF_501).await, (400, 1));
 }
-
-#[tokio::test]
-async fn errors_have_one_body_and_a_reason_header() {
-    let world = world().await;
-    let admin = world.wallet(7).await;
-    let id = "ticket_id: must be a whole number from 1 to 999999999999999";
-    for (path, details) in [
-        ("4711", "ticket_id: ticket 4711 does not exist"),
-        ("abc", id),
-        ("0", id),
-        ("%FF", id),
-    ] {
-        let answer = ask(&world, &admin, &format!("list_file_attendance/{path}")).await;
-        assert_invalid(&answer, details);
-    }
-}

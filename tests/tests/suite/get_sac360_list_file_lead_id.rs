@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tests::World;
-use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown_file, ticket};
+use tests::tickets::{add_files, add_tickets, ask, file, shown_file, ticket};
 
 const OF_1001: &str = "list_file_lead/1001";
 
@@ -61,44 +61,5 @@ async fn files_follow_their_ticket_to_another_lead() {
         add_tickets(&operator, [ticket(&json!({ "lead_relation": lead }))]).await;
         assert_eq!((count(1001).await, count(1002).await), counts, "{lead}");
         world.is_sound().await;
-    }
-}
-
-#[tokio::test]
-async fn errors_have_one_body_and_a_reason_header() {
-    let world = world().await;
-    let admin = world.wallet(7).await;
-    let id = "lead_id: must be a whole number from 1 to 999999999999999";
-    for (path, details) in [
-        ("4711", "lead_id: lead 4711 does not exist"),
-        ("abc", id),
-        ("0", id),
-        ("%FF", id),
-    ] {
-        let answer = ask(&world, &admin, &format!("list_file_lead/{path}")).await;
-        assert_invalid(&answer, details);
-    }
-}
-
-/// C-82.
-#[tokio::test]
-async fn files_are_visible_with_their_lead() {
-    let world = world().await;
-    add_files(&world.operator("acme"), [file(&Value::Null)]).await;
-    for (user, sees) in [
-        (7, true),
-        (8, true),
-        (9, false),
-        (10, true),
-        (11, false),
-        (13, false),
-        (14, true),
-    ] {
-        let answer = ask(&world, &world.wallet(user).await, OF_1001).await;
-        if sees {
-            answer.is(200, &json!([shown_file(&Value::Null)]));
-        } else {
-            assert_invalid(&answer, "lead_id: lead 1001 does not exist");
-        }
     }
 }

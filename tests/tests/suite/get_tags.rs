@@ -67,23 +67,12 @@ async fn long_lists_are_complete() {
             walked.extend(labels.clone());
         }
         assert_eq!(walked, *answer.body.as_array().expect("a bare array"));
-        let refused = world
-            .get(&format!("{path}?i=acme&limit=0"))
-            .with(&wallet)
-            .send()
-            .await;
+        let refused = world.read(&wallet, &format!("{path}?i=acme&limit=0")).await;
         let details = "limit: must be a whole number from 1 to 1000";
         refused.is(400, &json!({ "error": "Invalid request", "details": details }));
     }
-    operator
-        .set_setting("read_budget", &json!(1))
-        .await
-        .expect("a setting");
-    let far = world
-        .get("/tags?i=acme&limit=1000&page=2")
-        .with(&wallet)
-        .send()
-        .await;
+    tests::people::set(&operator, "read_budget", &json!(1)).await;
+    let far = world.read(&wallet, "/tags?i=acme&limit=1000&page=2").await;
     let details = "page: is too far from the start to be read on its own; read the pages in order";
     far.is(400, &json!({ "error": "Invalid request", "details": details }));
 }

@@ -58,14 +58,7 @@ async fn a_suspended_instance_answers_like_none() {
         );
         assert_eq!((suspended.status, &suspended.body), (absent.status, &absent.body));
     }
-    let list = async |wallet, i| {
-        world
-            .get(&format!("/leads?i={i}"))
-            .with(wallet)
-            .send()
-            .await
-            .status
-    };
+    let list = async |wallet, i| world.read(wallet, &format!("/leads?i={i}")).await.status;
     assert_eq!(list(&other, OTHER).await, 200);
     let since = world.operator(ACME).entry().await.expect("an entry").suspended;
     let again = world
@@ -97,14 +90,7 @@ async fn an_interrupted_deletion_is_resumed() {
         let plan = behind("TransactWriteItems", Fault::FailedBefore, spared);
         let broken = Operator::new(&world.faulty(plan), name(ACME));
         let broke = broken.delete_instance(true, &|_| ()).await.is_err();
-        let list = async |wallet, i| {
-            world
-                .get(&format!("/leads?i={i}"))
-                .with(wallet)
-                .send()
-                .await
-                .status
-        };
+        let list = async |wallet, i| world.read(wallet, &format!("/leads?i={i}")).await.status;
         assert_eq!(list(&own, ACME).await, if spared == 0 { 200 } else { 401 });
         if broke && spared > 0 {
             interrupted += 1;

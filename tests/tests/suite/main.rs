@@ -47,6 +47,7 @@ mod get_sac360_list_file_lead_id;
 mod get_tags;
 mod get_user;
 mod idempotency;
+mod ids;
 mod isolation;
 mod item_sizes;
 mod large_leads;

@@ -53,11 +53,7 @@ async fn a_lead_is_made_and_found_everywhere() {
     ] {
         assert_eq!(shown[name], value, "{name}");
     }
-    let read = world
-        .get("/leads/1013?i=acme&allFields=1")
-        .with(&admin)
-        .send()
-        .await;
+    let read = world.read(&admin, "/leads/1013?i=acme&allFields=1").await;
     read.is(200, &json!({ "data": { "lead": shown } }));
     assert!(listed(&world, false).await.contains(&1013));
     assert_eq!(world.webhook(&call("5541988776655")).send().await.status, 201);
@@ -235,12 +231,7 @@ async fn a_replay_needs_the_lead_and_the_permission() {
     let admin = world.wallet(7).await;
     for (owner, status) in [(9, 404), (8, 200)] {
         let uri = "/leads/1013?i=acme";
-        let moved = world
-            .call("PUT", uri)
-            .with(&admin)
-            .json(&json!({ "owner": owner }))
-            .send()
-            .await;
+        let moved = world.write(&admin, "PUT", uri, &json!({ "owner": owner })).await;
         assert_eq!(moved.status, 200, "{}", moved.body);
         assert_eq!(keyed().await.status, status, "owner {owner}");
     }

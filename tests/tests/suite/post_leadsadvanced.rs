@@ -17,11 +17,7 @@ async fn post(world: &World, wallet: &Wallet, params: &str, body: &Value) -> Ans
 }
 
 async fn list(world: &World, wallet: &Wallet, params: &str) -> Answer {
-    world
-        .get(&format!("/leads?i=acme{params}"))
-        .with(wallet)
-        .send()
-        .await
+    world.read(wallet, &format!("/leads?i=acme{params}")).await
 }
 
 fn ids(answer: &Answer) -> Vec<u64> {

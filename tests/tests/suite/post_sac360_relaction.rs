@@ -124,11 +124,7 @@ async fn both_leads_have_to_be_seen() {
     tests::sales::open_shop(&operator).await;
     let own = world.wallet(9).await;
     let mine = async |world: &World| {
-        let all = world
-            .get("/leads?i=acme&query={leads{id}}")
-            .with(&own)
-            .send()
-            .await;
+        let all = world.read(&own, "/leads?i=acme&query={leads{id}}").await;
         all.body["data"]["leads"][0]["id"].as_u64().expect("a lead")
     };
     let lead = mine(&world).await;
@@ -268,10 +264,7 @@ async fn an_import_does_not_take_it_back() {
 async fn files_beyond_the_budget_are_refused() {
     let world = stocked(300).await;
     let (operator, admin) = (world.operator(ACME), world.wallet(7).await);
-    operator
-        .set_setting("read_budget", &json!(100))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "read_budget", &json!(100)).await;
     let answer = relate(&world, &admin, &json!({ "lead": 1002, "attendance": 501 })).await;
     let details =
         "attendance: the ticket has more files than read_budget allows to read, or they take too long";

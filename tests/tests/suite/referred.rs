@@ -115,14 +115,9 @@ async fn records_find_funnels_and_tags_beyond_the_first() {
         let empty = [json!([]), json!({ "data": { "lead": { "tags": [] } } })];
         assert!(!empty.contains(&answer.body), "{path}");
     }
-    operator
-        .set_setting("read_budget", &json!(100))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "read_budget", &json!(100)).await;
     let answer = world
-        .get("/leads/2001?i=acme&query={lead{tags{id}}}")
-        .with(&wallet)
-        .send()
+        .read(&wallet, "/leads/2001?i=acme&query={lead{tags{id}}}")
         .await;
     let details = "query: the tags of these leads are more than read_budget allows; select tags for fewer leads at a time";
     answer.is(400, &json!({ "error": "Invalid request", "details": details }));

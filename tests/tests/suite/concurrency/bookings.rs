@@ -1,7 +1,7 @@
 //! Concurrent bookings (endpoint 13): of mutually exclusive ones exactly one happens and the others leave
 //! nothing, all others happen, and acknowledged ones exist (C-53 to C-55).
 //!
-//! Each storm runs with every set of faults, and prints its responses and cost.
+//! Each storm runs with every set of faults.
 
 mod deletions;
 mod exclusion;
@@ -146,8 +146,6 @@ pub struct Tally {
     pub replayed: usize,
     pub taken: usize,
     pub failed: usize,
-    /// Number of calls of each request, and of its transactions.
-    costs: Vec<(usize, usize)>,
 }
 
 impl Tally {
@@ -165,9 +163,6 @@ impl Tally {
     }
 
     fn count(&mut self, answer: &Answer) {
-        let calls = &answer.cost.calls;
-        let transactions = calls.iter().filter(|call| call.operation == "TransactWriteItems");
-        self.costs.push((calls.len(), transactions.count()));
         match answer.status.as_u16() {
             200 => {
                 assert_eq!(answer.body["msg"], "created");
@@ -191,25 +186,6 @@ impl Tally {
     /// Number of bookings, refusals and failures.
     pub fn counts(&self) -> (usize, usize, usize) {
         (self.booked.len(), self.taken, self.failed)
-    }
-
-    /// Prints a line of a table.
-    pub fn print(&self, what: &str, weather: &str) {
-        let (booked, taken, failed) = self.counts();
-        let sum = |part: fn(&(usize, usize)) -> usize| self.costs.iter().map(part).sum::<usize>();
-        let most = |part: fn(&(usize, usize)) -> usize| self.costs.iter().map(part).max().unwrap_or_default();
-        let tenths = |sum: usize| sum * 10 / self.costs.len().max(1);
-        let (calls, writes) = (tenths(sum(|cost| cost.0)), tenths(sum(|cost| cost.1)));
-        println!(
-            "| {what} | {weather} | {booked} | {} | {taken} | {failed} | {}.{} (most {}) | {}.{} (most {}) |",
-            self.replayed,
-            calls / 10,
-            calls % 10,
-            most(|cost| cost.0),
-            writes / 10,
-            writes % 10,
-            most(|cost| cost.1),
-        );
     }
 }
 

@@ -61,9 +61,7 @@ async fn different_new_numbers_create_a_lead_each() {
     let made: BTreeSet<_> = world.calls().await.iter().filter_map(|call| call.lead).collect();
     assert_eq!(made.len(), 40);
     let answer = world
-        .get("/leads?i=acme&limit=200")
-        .with(&world.wallet(7).await)
-        .send()
+        .read(&world.wallet(7).await, "/leads?i=acme&limit=200")
         .await;
     assert_eq!(answer.body["data"]["total"], 46);
     assert_eq!(answer.body["data"]["leads"].as_array().map(Vec::len), Some(46));

@@ -19,11 +19,7 @@ const LAST: [Fault; 2] = [Fault::FailedBefore, Fault::FailedAfter];
 
 /// The person is not in a list, by id, or in an export.
 async fn nothing_is_shown(world: &World, wallet: &Wallet) {
-    let gone = world
-        .get(&format!("/leads/{PERSON}?i=acme"))
-        .with(wallet)
-        .send()
-        .await;
+    let gone = world.read(wallet, &format!("/leads/{PERSON}?i=acme")).await;
     gone.is(404, &json!({ "error": "Not found" }));
     assert_eq!(betrayed(&exported(world).await), [""; 0]);
     let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);

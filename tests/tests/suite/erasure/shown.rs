@@ -92,11 +92,7 @@ async fn everything(world: &World, wallet: &Wallet) -> Vec<(String, String)> {
 /// Complete bodies of endpoints that name the lead, and of those that created its records.
 async fn answers_as_if_it_had_never_been(world: &World, wallet: &Wallet) {
     for rest in ["", "&allFields=1", "&query={lead{id}}"] {
-        let answer = world
-            .get(&format!("/leads/{PERSON}?i=acme{rest}"))
-            .with(wallet)
-            .send()
-            .await;
+        let answer = world.read(wallet, &format!("/leads/{PERSON}?i=acme{rest}")).await;
         answer.is(404, &json!({ "error": "Not found" }));
     }
     let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
@@ -108,11 +104,7 @@ async fn answers_as_if_it_had_never_been(world: &World, wallet: &Wallet) {
             .send()
             .await
             .is(200, &json!([]));
-        let found = world
-            .get(&format!("/leads?i=acme&search={term}"))
-            .with(wallet)
-            .send()
-            .await;
+        let found = world.read(wallet, &format!("/leads?i=acme&search={term}")).await;
         found.is(200, &json!({ "data": { "total": 0, "leads": [] } }));
     }
     let answer = make(world, wallet).await;
@@ -206,10 +198,7 @@ async fn records_can_be_changed_before_the_erasure() {
     delete_person(&world, &wallet).await;
     let change = json!({ "title": "Outro título", "status": "gain" });
     let answer = world
-        .call("PUT", "/crmopportunity/1?id=3&i=acme")
-        .with(&wallet)
-        .json(&change)
-        .send()
+        .write(&wallet, "PUT", "/crmopportunity/1?id=3&i=acme", &change)
         .await;
     let data = &answer.body["data"];
     assert_eq!(

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::bookings::{add_meetings, calendar, invalid, meeting};
 use tests::people::settle;
 
-use super::{add_two, forbid_calendars, get, world};
+use super::{add_two, get, world};
 
 const ID: &str = "calendar_id: must be an id or a publicId: 1 to 64 characters of A-Z, a-z, 0-9, _ and -";
 
@@ -107,32 +107,4 @@ async fn invalid_parameters_are_rejected() {
             .status,
         200
     );
-}
-
-/// C-82: 403 without the permission, checked after 401 and before 404.
-#[tokio::test]
-async fn calendars_require_the_permission() {
-    let world = world().await;
-    add_two(&world).await;
-    forbid_calendars(&world).await;
-    let (admin, seller, shut) = (
-        world.wallet(7).await,
-        world.wallet(8).await,
-        world.wallet(14).await,
-    );
-    let whole = get(&world, &admin, "5").await;
-    assert_eq!(whole.body["data"]["total"], 2);
-    get(&world, &seller, "5").await.is(200, &whole.body);
-    for name in ["5", "pub_5", "8", "nowhere", "5?page=9", "pub_5?page=1"] {
-        get(&world, &shut, name)
-            .await
-            .is(403, &json!({ "error": "Forbidden" }));
-    }
-    get(&world, &shut, "a.b").await.is(400, &invalid(ID));
-    for name in ["5", "8", "nowhere", "a.b", "5?limit=0"] {
-        let answer = world.get(&format!("/calendarmeeting/{name}")).send().await;
-        let details = "apitoken: the API key belongs in the header or the query parameter apitoken";
-        answer.is(401, &json!({ "error": "Unauthorized", "details": details }));
-        assert!(answer.cost.calls.is_empty());
-    }
 }

@@ -35,10 +35,7 @@ fn pick<T: Clone>(of: &[T], number: u64) -> T {
 
 async fn settle(world: &World) {
     let operator = world.operator("acme");
-    operator
-        .set_setting("timezone", &json!(ZONE))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "timezone", &json!(ZONE)).await;
     open_shop(&operator).await;
     open_calendars(&operator).await;
     let leads = (2001..2041).map(|id| Lead {

@@ -119,10 +119,7 @@ async fn a_changed_definition_or_zone_applies_at_once() {
     );
     later(&world, 60);
     add_calls(&world, [call(9, "2026-11-01T02:00:00Z", &Value::Null)]).await;
-    operator
-        .set_setting("timezone", &json!("America/Sao_Paulo"))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "timezone", &json!("America/Sao_Paulo")).await;
     let moved = json!([[60, 120], "2026-11-21T12:02:00.000Z"]);
     assert_eq!(shown(&world, &wallet).await, moved);
     assert_eq!((refresh(&world).await, shown(&world, &wallet).await), (1, moved));

@@ -1,7 +1,7 @@
 //! Two instances with equal calendars, meetings and keys are isolated.
 
 use serde_json::{Value, json};
-use tests::bookings::{FREE, add_meetings, booking, invalid, made, meeting};
+use tests::bookings::{FREE, booking, invalid, made};
 use tests::world::Answer;
 use tests::{Wallet, World};
 
@@ -67,27 +67,6 @@ async fn equal_meetings_of_two_instances_are_isolated() {
         |wallet: &Wallet, instance: &str| world.get(&format!("/leads?i={instance}&search=bia")).with(wallet);
     for (wallet, instance) in [(&acme, "acme"), (&other, OTHER)] {
         assert_eq!(leads(wallet, instance).send().await.body["data"]["total"], 1);
-    }
-}
-
-#[tokio::test]
-async fn imported_meetings_are_listed_in_their_instance_only() {
-    let world = world().await;
-    let (acme, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
-    add_meetings(&world.operator(OTHER), [meeting(&json!({}))]).await;
-    assert_eq!(starts(&world, &acme).await, json!([]));
-    assert_eq!(starts(&world, &other).await, json!([FREE[0]]));
-    // An `i` other than the credential's instance is rejected for every calendar.
-    for path in [
-        "/pcalendar",
-        "/calendarmeeting/5",
-        "/calendarmeeting/pub_5",
-        "/calendarmeeting/99",
-    ] {
-        let call = world
-            .get(&format!("{path}?i={OTHER}"))
-            .header("apitoken", &acme.key);
-        call.send().await.is(401, &json!({ "error": "Unauthorized" }));
     }
 }
 

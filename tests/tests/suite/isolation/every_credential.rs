@@ -130,9 +130,12 @@ async fn public_routes_ignore_credentials() {
         let (kind, (key, token)) = credentials(&world).await.others[nth].clone();
         let mut answered = Vec::new();
         for route in public() {
-            let mut call = route.call(&world, &["i=acme", &format!("apitoken={key}")]);
+            // Also repeated and of another scheme.
+            let repeated = format!("apitoken={key}&apitoken=b");
+            let mut call = route.call(&world, &["i=acme", &repeated]);
             if !key.is_empty() {
-                let bearer = format!("Bearer {token}");
+                let scheme = ["Bearer", "Basic"][nth % 2];
+                let bearer = format!("{scheme} {token}");
                 call = call.header("apitoken", &key).header("authorization", &bearer);
             }
             let mut answer = call.send().await;
@@ -141,7 +144,7 @@ async fn public_routes_ignore_credentials() {
                 // Each world has its own secret.
                 data.shift_remove("rescheduleKey");
             }
-            answered.push(answer.body);
+            answered.push(json!([answer.body, answer.cost.calls.len()]));
         }
         answers.push(answered);
     }

@@ -6,9 +6,7 @@ mod every_credential;
 mod pairs;
 mod permissions;
 mod placement;
-pub mod public;
-mod reports;
-mod tickets;
+mod visibility;
 
 use serde_json::{Value, json};
 use shared::credential::CredentialKind;
@@ -16,7 +14,7 @@ use tests::bookings::open_calendars;
 use tests::forms::add_form;
 use tests::people::{settle, user};
 use tests::reports::{add_reports, report};
-use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
+use tests::sales::{add_opportunities, open_shop, plain_opportunity};
 use tests::tickets::{add_files, add_tickets, file, ticket};
 use tests::world::at;
 use tests::{Wallet, World};
@@ -119,79 +117,6 @@ async fn invalid_credentials_are_reported_before_invalid_parameters() {
             (401, &json!("Unauthorized"))
         );
     }
-}
-
-#[tokio::test]
-async fn opportunities_of_two_instances_are_isolated() {
-    let world = world().await;
-    let (acme, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
-    let renamed = world.call("PUT", &format!("/crmopportunity/1?id=3&i={OTHER}"));
-    let answer = renamed
-        .with(&other)
-        .json(&json!({ "title": "Outra" }))
-        .send()
-        .await;
-    assert_eq!(answer.status, 200);
-    for (instance, wallet, title) in [("acme", &acme, "Pedido 001"), (OTHER, &other, "Outra")] {
-        let uri = format!("/crm/opportunities/3?i={instance}&apitoken={}", wallet.key);
-        let answer = world
-            .call("POST", &uri)
-            .json(&page(1, 25, &json!({ "columnId": 31 })))
-            .send()
-            .await;
-        let titles: Vec<_> = answer
-            .body
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|one| &one["title"])
-            .collect();
-        assert_eq!(titles, [title]);
-    }
-}
-
-#[tokio::test]
-async fn equal_ids_in_two_instances_are_isolated() {
-    let world = world().await;
-    let mut maria = tests::people::plain_lead(1001, "Outra", "Maria", None);
-    maria.mobile = Some("+55 11 97326-3471".to_owned());
-    tests::people::add_leads(&world.operator(OTHER), vec![maria]).await;
-    let (acme, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
-    for (instance, wallet, name) in [("acme", &acme, "Maria Silva"), (OTHER, &other, "Outra Maria")] {
-        let answer = world
-            .get(&format!("/leads/1001?i={instance}"))
-            .with(wallet)
-            .send()
-            .await;
-        assert_eq!(answer.body["data"]["lead"]["fullname"], name);
-        let found = world.get(&format!(
-            "/leads?i={instance}&search=maria&query={{leads{{fullname}}}}"
-        ));
-        let answer = found.with(wallet).send().await;
-        assert_eq!(answer.body["data"]["leads"], json!([{ "fullname": name }]));
-    }
-    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
-        "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
-    world.clock.set(at("2026-11-22T00:00:00Z"));
-    let answer = world
-        .call("POST", &format!("/voip/webhook?i={OTHER}"))
-        .json(&call)
-        .send()
-        .await;
-    assert_eq!(answer.status, 201);
-    assert!(
-        world.calls().await.is_empty(),
-        "the call of one instance is none of the other's"
-    );
-    let untouched = world
-        .get("/leads/1001?i=acme&query={lead{lastActive}}")
-        .with(&acme)
-        .send()
-        .await;
-    assert_eq!(
-        untouched.body["data"]["lead"]["lastActive"],
-        "2026-03-11T12:00:01.123Z"
-    );
 }
 
 pub fn unknown(kind: CredentialKind) -> String {

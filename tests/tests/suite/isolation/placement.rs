@@ -6,122 +6,79 @@ use shared::credential::CredentialKind;
 use super::world;
 use tests::catalogue::{Place, protected};
 
-/// Parameters and headers of a request with misplaced credentials, whether the table is read, and which places the 401 names.
-type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool, &'a str);
+/// Misplaced credentials by placement of the route, `all` for all of them: whether the table is read, which places the 401 names, and
+/// parameters and headers, in which KEY, TOKEN and OTHER are credentials.
+const MISPLACED: &str = "
+all | | key | | authorization: Bearer TOKEN
+all | | key | | cookie: apitoken=x; x-apitoken: KEY; authorization: Bearer TOKEN
+key | | | apitoken=garbage | apitoken: KEY; authorization: Bearer TOKEN
+headers | reads | key token | apitoken=KEY |
+headers | reads | key | apitoken=KEY | authorization: Bearer TOKEN
+headers | reads | token | | apitoken: KEY
+headers | | | | apitoken: garbage; authorization: Bearer TOKEN
+headers | | | | apitoken: KEY; authorization: Bearer garbage
+headers | reads | token | | apitoken: KEY; authorization: Basic Zm9v
+headers | | repeated | | apitoken: KEY; apitoken: KEY; authorization: Bearer TOKEN
+query | reads | key | | apitoken: KEY; authorization: Bearer TOKEN
+query | reads | key | | authorization: Bearer KEY
+query | | | apitoken=garbage |
+query | | repeated | apitoken=KEY&apitoken=KEY |
+header | reads | key | apitoken=KEY |
+header | reads | key | apitoken=KEY | authorization: Bearer TOKEN
+header | reads | key | | authorization: Bearer KEY
+header | | key | | apitoken: TOKEN
+header | | | apitoken=KEY | apitoken: garbage
+header | | repeated | | apitoken: KEY; apitoken: KEY
+either | reads | key | | authorization: Bearer KEY
+either | | key | | apitoken: TOKEN
+either | | | apitoken=garbage |
+either | | | apitoken=KEY | apitoken: garbage
+either | reads | | apitoken=OTHER | apitoken: KEY
+either | | repeated | | apitoken: KEY; apitoken: KEY
+either | | repeated | apitoken=KEY&apitoken=KEY | apitoken: KEY
+";
 
 /// C-2: misplaced credentials are ignored. C-3: malformed ones cost no read. C-103: the 401 states where they belong.
 #[tokio::test]
 async fn misplaced_credentials_are_ignored() {
     let world = world().await;
-    let own = world.wallet(7).await;
-    let (key, bearer) = (own.key.as_str(), format!("Bearer {}", own.token));
-    let (bearer, in_query) = (bearer.as_str(), format!("apitoken={key}"));
-    let key_as_bearer = format!("Bearer {key}");
-    let neither: [Misplaced<'_>; 3] = [
-        (vec![], vec![("authorization", bearer)], false, "key"),
-        (
-            vec![],
-            vec![
-                ("cookie", "apitoken=x"),
-                ("x-apitoken", key),
-                ("authorization", bearer),
-            ],
-            false,
-            "key",
-        ),
-        (
-            vec!["apitoken=garbage"],
-            vec![("apitoken", key), ("authorization", bearer)],
-            false,
-            "",
-        ),
-    ];
-    let not_in_headers: [Misplaced<'_>; 7] = [
-        (vec![&in_query], vec![], true, "key token"),
-        (vec![&in_query], vec![("authorization", bearer)], true, "key"),
-        (vec![], vec![("apitoken", key)], true, "token"),
-        (
-            vec![],
-            vec![("apitoken", "garbage"), ("authorization", bearer)],
-            false,
-            "",
-        ),
-        (
-            vec![],
-            vec![("apitoken", key), ("authorization", "Bearer garbage")],
-            false,
-            "",
-        ),
-        (
-            vec![],
-            vec![("apitoken", key), ("authorization", "Basic Zm9v")],
-            true,
-            "token",
-        ),
-        (
-            vec![],
-            vec![("apitoken", key), ("apitoken", key), ("authorization", bearer)],
-            false,
-            "",
-        ),
-    ];
-    let not_in_query: [Misplaced<'_>; 4] = [
-        (
-            vec![],
-            vec![("apitoken", key), ("authorization", bearer)],
-            true,
-            "key",
-        ),
-        (vec![], vec![("authorization", &key_as_bearer)], true, "key"),
-        (vec!["apitoken=garbage"], vec![], false, ""),
-        (vec![&in_query, &in_query], vec![], false, ""),
-    ];
-    let not_in_header: [Misplaced<'_>; 6] = [
-        (vec![&in_query], vec![], true, "key"),
-        (vec![&in_query], vec![("authorization", bearer)], true, "key"),
-        (vec![], vec![("authorization", &key_as_bearer)], true, "key"),
-        (vec![], vec![("apitoken", &own.token)], false, "key"),
-        (vec![&in_query], vec![("apitoken", "garbage")], false, ""),
-        (vec![], vec![("apitoken", key), ("apitoken", key)], false, ""),
-    ];
-    let others_key = format!("apitoken={}", world.wallet(8).await.key);
-    let in_neither: [Misplaced<'_>; 7] = [
-        (vec![], vec![("authorization", &key_as_bearer)], true, "key"),
-        (vec![], vec![("apitoken", &own.token)], false, "key"),
-        (vec!["apitoken=garbage"], vec![], false, ""),
-        (vec![&in_query], vec![("apitoken", "garbage")], false, ""),
-        (vec![&others_key], vec![("apitoken", key)], true, ""),
-        (vec![], vec![("apitoken", key), ("apitoken", key)], false, ""),
-        (vec![&in_query, &in_query], vec![("apitoken", key)], false, ""),
-    ];
+    let (own, other) = (world.wallet(7).await, world.wallet(8).await);
+    let table = MISPLACED
+        .replace("KEY", &own.key)
+        .replace("TOKEN", &own.token)
+        .replace("OTHER", &other.key);
     for route in protected() {
+        let name = format!("{:?}", route.place).to_lowercase();
         // A malformed key in the query is ignored where the key is in the header.
-        let (own, common): (&[Misplaced<'_>], _) = match route.place {
-            Place::Headers => (&not_in_headers, &neither[..2]),
-            Place::Header => (&not_in_header, &neither[..2]),
-            Place::Query => (&not_in_query, &neither[..]),
-            Place::Either | Place::None => (&in_neither, &neither[..]),
-        };
-        for (params, headers, reads, lacks) in common.iter().chain(own) {
-            let mut call = route.call(&world, &[&["i=acme"], params.as_slice()].concat());
-            for (name, value) in headers {
-                call = call.header(name, value);
+        let is_header = matches!(route.place, Place::Headers | Place::Header);
+        for line in table.trim().lines() {
+            let cells: Vec<_> = line.split('|').map(str::trim).collect();
+            let [places, reads, lacks, params, headers] = cells[..] else {
+                panic!("{line}");
+            };
+            if places != name && places != "all" && (places != "key" || is_header) {
+                continue;
             }
-            let answer = call.send().await;
-            let refused = route.unauthorized(lacks.contains("key"), lacks.contains("token"));
-            let count = |name: &str| headers.iter().filter(|(header, _)| *header == name).count();
-            let is_repeated = count("apitoken") > 1 || count("authorization") > 1 || params.len() > 1;
-            if is_repeated {
+            let call = route.call(&world, &["i=acme", params]);
+            let headers = headers.split("; ").filter_map(|header| header.split_once(": "));
+            let answer = headers
+                .fold(call, |call, (name, value)| call.header(name, value))
+                .send()
+                .await;
+            if lacks == "repeated" {
                 assert_eq!(answer.status, 401);
             } else {
-                answer.is(401, &refused);
+                answer.is(
+                    401,
+                    &route.unauthorized(lacks.contains("key"), lacks.contains("token")),
+                );
             }
             let asked = answer
                 .cost
                 .calls
                 .iter()
                 .any(|call| call.operation == "BatchGetItem");
-            assert_eq!(asked, *reads, "{route:?} {params:?} {headers:?}");
+            assert_eq!(asked, reads == "reads", "{} {line}", route.name());
         }
     }
 }
@@ -131,38 +88,44 @@ async fn misplaced_credentials_are_ignored() {
 async fn credentials_anywhere() {
     let world = world().await;
     let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
-    world
-        .operator("acme")
-        .set_setting("credential_placement", &json!("anywhere"))
-        .await
-        .expect("a setting");
-    let (key, token) = (own.key.as_str(), own.token.as_str());
-    let query = format!("&apitoken={key}");
-    for (rest, headers, admitted) in [
-        (query.as_str(), vec![], true),
-        ("", vec![("apitoken", key.to_owned())], true),
-        ("", vec![("authorization", format!("Bearer {key}"))], true),
-        ("", vec![("authorization", format!("Bearer {token}"))], false),
-        // Blank counts as absent, and other schemes are ignored.
-        ("&apitoken=", vec![("apitoken", key.to_owned())], true),
-        (&query, vec![("apitoken", " ".to_owned())], true),
-        (&query, vec![("authorization", "Bearer ".to_owned())], true),
-        (&query, vec![("authorization", "Basic Zm9v".to_owned())], true),
-        ("", vec![("authorization", "Basic Zm9v".to_owned())], false),
-        ("&apitoken=", vec![], false),
-        (&query, vec![("authorization", format!("Bearer {token}"))], true),
-        (
-            &query,
-            vec![("authorization", format!("Bearer {}", colleague.token))],
-            false,
-        ),
-        (
-            &query,
-            vec![("authorization", "Bearer nonsense".to_owned())],
-            false,
-        ),
-        (&query, vec![("apitoken", colleague.key.clone())], false),
-    ] {
+    tests::people::set(
+        &world.operator("acme"),
+        "credential_placement",
+        &json!("anywhere"),
+    )
+    .await;
+    // Blank counts as absent, and other schemes are ignored.
+    let table = "
+admitted | &apitoken=KEY |
+admitted | | apitoken: KEY
+admitted | | authorization: Bearer KEY
+ | | authorization: Bearer TOKEN
+admitted | &apitoken= | apitoken: KEY
+admitted | &apitoken=KEY | apitoken: BLANK
+admitted | &apitoken=KEY | authorization: Bearer BLANK
+admitted | &apitoken=KEY | authorization: Basic Zm9v
+ | | authorization: Basic Zm9v
+ | &apitoken= |
+admitted | &apitoken=KEY | authorization: Bearer TOKEN
+ | &apitoken=KEY | authorization: Bearer OTHER
+ | &apitoken=KEY | authorization: Bearer nonsense
+ | &apitoken=KEY | apitoken: COLLEAGUE
+";
+    for line in table.trim_matches('\n').lines() {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let values = [
+            ("KEY", &*own.key),
+            ("TOKEN", &own.token),
+            ("OTHER", &colleague.token),
+            ("COLLEAGUE", &colleague.key),
+            ("BLANK", " "),
+        ];
+        let filled = |text: &str| {
+            values
+                .iter()
+                .fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+        };
+        let (admitted, rest, header) = (cells[0] == "admitted", filled(cells[1]), filled(cells[2]));
         for path in [
             "/leads/1001?i=acme",
             "/leads/1001?i=",
@@ -173,7 +136,7 @@ async fn credentials_anywhere() {
             "/sac360/lead/1001?i=acme",
         ] {
             let mut call = world.get(&format!("{path}{rest}"));
-            for (name, value) in &headers {
+            if let Some((name, value)) = header.split_once(": ") {
                 call = call.header(name, value);
             }
             let status = call.send().await.status.as_u16();
@@ -181,7 +144,7 @@ async fn credentials_anywhere() {
             let is_refused = status == 401 || status == 400 && ["/crm?", "/leads/1001?i="].contains(&path);
             assert!(
                 if admitted { status == 200 } else { is_refused },
-                "{status} {path} {rest:.10} {headers:?}"
+                "{status} {path} {line}"
             );
         }
     }
@@ -252,11 +215,7 @@ async fn invalid_credentials_without_an_instance_are_rejected() {
 #[tokio::test]
 async fn fixed_bodies_have_the_place_in_a_header() {
     let world = world().await;
-    world
-        .operator("acme")
-        .set_setting("voip_webhook_secret", &json!("s3cret"))
-        .await
-        .expect("a setting");
+    tests::people::set(&world.operator("acme"), "voip_webhook_secret", &json!("s3cret")).await;
     let key = world.wallet(7).await.key;
     let places = [
         "apitoken: the API key belongs in the query parameter apitoken",

@@ -73,10 +73,7 @@ async fn the_service_accepts_the_declared_credentials() {
 async fn the_webhook_accepts_the_declared_credentials() {
     let world = World::new().await;
     let operator = world.operator(ACME);
-    operator
-        .set_setting("voip_webhook_secret", &json!("s3cret"))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "voip_webhook_secret", &json!("s3cret")).await;
     let call = |uri: &str| world.call("POST", uri).send();
     let answers = [
         call("/voip/webhook?i=acme").await.status.as_u16(),

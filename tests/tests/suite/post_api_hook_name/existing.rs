@@ -80,30 +80,6 @@ async fn a_storm_makes_one_lead() {
     world.is_sound().await;
 }
 
-/// A form and calls from one number make one lead.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn forms_and_calls_of_a_number_share_a_lead() {
-    let world = world(&json!({})).await;
-    let sent = json!({ "nome": "Bia", "whatsapp": "41988880001" });
-    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 41 98888-0001", "type": "INCOMING",
-        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } });
-    let forms = join_all((0..6).map(|_| submission(&world, &sent).send()));
-    let calls = join_all((0..6).map(|_| world.webhook(&call).send()));
-    let (forms, _) = tokio::join!(forms, calls);
-    let by_form: BTreeSet<_> = forms
-        .iter()
-        .map(|answer| answer.body["data"]["lead"].as_u64())
-        .collect();
-    let by_call: BTreeSet<_> = world
-        .calls()
-        .await
-        .iter()
-        .map(|call| call.lead.map(shared::ids::LeadId::get))
-        .collect();
-    assert_eq!((by_form.len(), &by_form), (1, &by_call));
-    world.is_sound().await;
-}
-
 /// A number that a lead had is free for another one as soon as it has it no more, or is gone.
 #[tokio::test]
 async fn a_number_that_nobody_has_any_more_is_taken() {

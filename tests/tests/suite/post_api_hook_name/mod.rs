@@ -28,9 +28,7 @@ async fn world(changes: &Value) -> World {
 async fn lead(world: &World, id: u64) -> Value {
     let admin = world.wallet(7).await;
     let answer = world
-        .get(&format!("/leads/{id}?i=acme&allFields=1"))
-        .with(&admin)
-        .send()
+        .read(&admin, &format!("/leads/{id}?i=acme&allFields=1"))
         .await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     answer.body["data"]["lead"].clone()

@@ -81,10 +81,7 @@ async fn win(world: &World) {
     for one in opportunities(world).await {
         let uri = format!("/crmopportunity/{}?id=3&i=acme", one["id"]);
         let won = world
-            .call("PUT", &uri)
-            .with(&admin)
-            .json(&json!({ "status": "gain" }))
-            .send()
+            .write(&admin, "PUT", &uri, &json!({ "status": "gain" }))
             .await;
         assert_eq!(won.status, 200, "{}", won.body);
     }

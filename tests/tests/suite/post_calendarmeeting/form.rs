@@ -27,11 +27,7 @@ async fn thirteen_fields_reach_the_lead() {
     let form: Value = serde_json::from_str(rest).expect("JSON");
     assert_eq!(meeting, shown(&json!({ "formData": form })));
     assert_eq!(meetings(&world, &admin, 5).await[0]["formData"].to_string(), rest);
-    let lead = world
-        .get("/leads/1013?i=acme&allFields=1")
-        .with(&admin)
-        .send()
-        .await;
+    let lead = world.read(&admin, "/leads/1013?i=acme&allFields=1").await;
     let channel =
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
     let expected = json!({
@@ -76,11 +72,7 @@ async fn a_name_or_an_email_suffices() {
     {
         made(&book(&world, &booking(FREE[at], &json!({ "formData": form }))).await);
         let id = 1013 + at;
-        let lead = world
-            .get(&format!("/leads/{id}?i=acme"))
-            .with(&admin)
-            .send()
-            .await;
+        let lead = world.read(&admin, &format!("/leads/{id}?i=acme")).await;
         lead.is(
             200,
             &json!({ "data": { "lead": { "id": id, "fullname": fullname, "email": email } } }),

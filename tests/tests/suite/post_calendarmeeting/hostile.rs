@@ -71,11 +71,7 @@ async fn any_text_is_stored_verbatim() {
     assert_eq!(meeting, expected);
     assert_eq!(meetings(&world, &admin, 5).await, json!([expected]));
     let query = "query={lead{firstname,email,phone,timezone}}";
-    let lead = world
-        .get(&format!("/leads/1013?i=acme&{query}"))
-        .with(&admin)
-        .send()
-        .await;
+    let lead = world.read(&admin, &format!("/leads/1013?i=acme&{query}")).await;
     let kept = json!({ "firstname": "\u{0}<b>#", "email": "a@b\r\nx: y", "phone": "#\u{0}", "timezone": "Nowhere/x" });
     lead.is(200, &json!({ "data": { "lead": kept } }));
     world.is_sound().await;

@@ -29,10 +29,7 @@ async fn each_range(zone: &str, moments: &[&str], ranges: &[(Value, &[u64])]) {
     for (name, made) in NAMES {
         let world = world(moments, made).await;
         let operator = world.operator("acme");
-        operator
-            .set_setting("timezone", &json!(zone))
-            .await
-            .expect("a setting");
+        tests::people::set(&operator, "timezone", &json!(zone)).await;
         let admin = Client::of(&world, 7).await;
         for (range, expected) in ranges {
             let mut found = admin.found(&json!({ name: range })).await;
@@ -240,10 +237,7 @@ async fn ranges_are_paged() {
 async fn reversed_ranges_and_too_many_conditions_are_rejected() {
     let world = shop().await;
     let operator = world.operator("acme");
-    operator
-        .set_setting("timezone", &json!("America/Sao_Paulo"))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "timezone", &json!("America/Sao_Paulo")).await;
     let admin = Client::of(&world, 7).await;
     for name in ["filterByCreateDate", "filterByExpectedCloseDate"] {
         let details = format!("{name}: start must not be after end");

@@ -1,11 +1,11 @@
 //! Order and pages (C-40, C-42).
 
-use serde_json::{Value, json};
+use serde_json::json;
 use shared::opportunity::Opportunity;
 use tests::sales::{add_opportunities, page, plain_opportunity};
 use tests::world::at;
 
-use super::{Client, ids, shop, stocked};
+use super::{Client, shop, stocked};
 
 /// C-42: `createDate` descending, then id descending, in both modes.
 #[tokio::test]
@@ -58,10 +58,7 @@ async fn pages_count_from_the_configured_base() {
     ] {
         let operator = world.operator("acme");
         let base_of = json!(base);
-        operator
-            .set_setting("page_base", &base_of)
-            .await
-            .expect("a setting");
+        tests::people::set(&operator, "page_base", &base_of).await;
         let empty = Vec::new();
         let pages: Vec<_> = pages.into_iter().chain([&empty, &empty]).collect();
         for more in [json!({}), json!({ "search": "maria" })] {
@@ -79,43 +76,5 @@ async fn pages_count_from_the_configured_base() {
             (body["page"], body["columnId"]) = (far.clone(), json!(31));
             admin.ask(3, &body).await.is(200, &json!([]));
         }
-    }
-}
-
-/// spec.md: a column has ended when a page has fewer items than `limit`, or none.
-#[tokio::test]
-async fn the_last_page_is_short_or_empty() {
-    let world = stocked((1..=6).map(|id| plain_opportunity(id, 7, 0))).await;
-    let admin = Client::of(&world, 7).await;
-    for (limit, lengths) in [
-        (1, vec![1, 1, 1, 1, 1, 1, 0]),
-        (3, vec![3, 3, 0, 0]),
-        (4, vec![4, 2, 0]),
-        (100, vec![6, 0]),
-    ] {
-        let mut found = Vec::new();
-        for number in 1..=lengths.len() as u64 {
-            found.push(admin.ids(number, limit, &Value::Null).await.len());
-        }
-        assert_eq!(found, lengths, "limit {limit}");
-    }
-    let empty = page(1, 25, &json!({ "columnId": 32 }));
-    admin.ask(3, &empty).await.is(200, &json!([]));
-}
-
-#[tokio::test]
-async fn a_page_contains_only_its_column() {
-    let some = (1..=9).map(|id| Opportunity {
-        crm_column: tests::sales::column(31 + id % 3),
-        ..plain_opportunity(id, 7, 0)
-    });
-    let world = stocked(some).await;
-    let admin = Client::of(&world, 7).await;
-    for (column, expected) in [(31, [9, 6, 3]), (32, [7, 4, 1]), (33, [8, 5, 2])] {
-        let body = page(1, 25, &json!({ "columnId": column }));
-        let answer = admin.ask(3, &body).await;
-        assert_eq!(ids(&answer.body), expected);
-        let records = answer.body.as_array().expect("a list");
-        assert!(records.iter().all(|record| record["crm_column"] == json!(column)));
     }
 }

@@ -65,10 +65,7 @@ fn expected<'a>(
 /// Compares the board, and pages from offset 500 on, with the opportunities of column 31.
 async fn compare(world: &World, all: &[Opportunity], zone: &str, dice: &Dice, rounds: usize) {
     let operator = world.operator("acme");
-    operator
-        .set_setting("timezone", &json!(zone))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "timezone", &json!(zone)).await;
     let zone_of = Zone::parse(zone).expect("a zone");
     for (viewer, more) in viewers() {
         let client = Client::of(world, viewer).await;

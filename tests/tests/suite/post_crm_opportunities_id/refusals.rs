@@ -56,69 +56,6 @@ async fn every_schema_vector_returns_its_error() {
     }
 }
 
-/// spec.md, Errors: the three quoted ones, word for word.
-#[tokio::test]
-async fn errors_quoted_by_the_specification() {
-    let world = shop().await;
-    let admin = Client::of(&world, 7).await;
-    let body = |changes: &Value| {
-        let mut body = page(1, 25, changes);
-        body.as_object_mut()
-            .expect("an object")
-            .retain(|_, value| *value != "absent");
-        body
-    };
-    for (changes, msg, path, schema_path, keyword, params) in [
-        (
-            json!({ "page": "absent" }),
-            "must have required property 'page'",
-            "",
-            "#/required",
-            "required",
-            json!({ "missingProperty": "page" }),
-        ),
-        (
-            json!({ "limit": "absent" }),
-            "must have required property 'limit'",
-            "",
-            "#/required",
-            "required",
-            json!({ "missingProperty": "limit" }),
-        ),
-        (
-            json!({ "limit": 101 }),
-            "must be <= 100",
-            "/limit",
-            "#/properties/limit/maximum",
-            "maximum",
-            json!({ "comparison": "<=", "limit": 100 }),
-        ),
-        (
-            json!({ "searchBy": "company" }),
-            "must be equal to one of the allowed values",
-            "/searchBy",
-            "#/properties/searchBy/enum",
-            "enum",
-            json!({ "allowedValues": ["lead", "opportunity"] }),
-        ),
-        (
-            json!({ "sort": "x" }),
-            "must NOT have additional properties",
-            "",
-            "#/additionalProperties",
-            "additionalProperties",
-            json!({ "additionalProperty": "sort" }),
-        ),
-    ] {
-        let details =
-            json!({ "instancePath": path, "schemaPath": schema_path, "keyword": keyword, "params": params });
-        admin
-            .ask(3, &body(&changes))
-            .await
-            .is(400, &json!({ "msg": msg, "details": details }));
-    }
-}
-
 /// C-41: a number beyond a double is no integer.
 #[tokio::test]
 async fn numbers_beyond_a_double_are_rejected() {
@@ -132,25 +69,6 @@ async fn numbers_beyond_a_double_are_rejected() {
         let body = format!("\u{feff}{{\"page\":{page},\"limit\":{limit}}}");
         let answer = world.call("POST", &uri).bytes(body).send().await;
         answer.is(400, &json!({ "msg": "must be integer", "details": details }));
-    }
-}
-
-/// C-6: the content type may have a charset or be absent; unknown parameters are ignored.
-#[tokio::test]
-async fn content_type_and_unknown_parameters_are_ignored() {
-    let world = shop().await;
-    let admin = Client::of(&world, 7).await;
-    let uri = format!(
-        "/crm/opportunities/4?i=acme&apitoken={}&page=9&sort=x",
-        admin.wallet.key
-    );
-    let body = page(1, 25, &json!({ "columnId": 41 })).to_string();
-    for kind in [None, Some("application/json; charset=utf-8"), Some("text/plain")] {
-        let mut call = world.call("POST", &uri).bytes(body.clone());
-        if let Some(kind) = kind {
-            call = call.header("content-type", kind);
-        }
-        call.send().await.is(200, &json!([]));
     }
 }
 
@@ -214,32 +132,6 @@ async fn errors_are_checked_in_order() {
         &admin.ask("3", &date).await,
         "filterByCreateDate: must be a date such as 2026-11-21 or RFC 3339",
     );
-}
-
-#[tokio::test]
-async fn unknown_funnels_are_rejected() {
-    let world = shop().await;
-    let admin = Client::of(&world, 7).await;
-    let body = page(1, 25, &Value::Null);
-    for malformed in [
-        "abc",
-        "0",
-        "03",
-        "-3",
-        "+3",
-        "3.0",
-        "3%20",
-        "%FF",
-        "1e3",
-        "9999999999999999",
-        "99999999999999999999",
-    ] {
-        refused(&admin.ask(malformed, &body).await, NO_ID);
-    }
-    for unknown in [2, 999_999_999_999_999_u64] {
-        let details = format!("funnel_id: funnel {unknown} does not exist");
-        refused(&admin.ask(unknown, &body).await, &details);
-    }
 }
 
 /// Of another funnel, unknown, and impossible numbers.

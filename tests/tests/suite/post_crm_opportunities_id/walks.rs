@@ -257,10 +257,7 @@ async fn sequences_may_start_at_page_0() {
         let world = world().await;
         let operator = world.operator("acme");
         let base_of = json!(base);
-        operator
-            .set_setting("page_base", &base_of)
-            .await
-            .expect("a setting");
+        tests::people::set(&operator, "page_base", &base_of).await;
         let admin = Client::of(&world, 7).await;
         let mut walked = Vec::new();
         for number in numbers {

@@ -170,23 +170,6 @@ async fn a_replay_follows_the_current_permissions() {
     }
 }
 
-/// One creates the opportunity, and all return it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_equal_requests_create_one_opportunity() {
-    let world = world().await;
-    let admin = world.wallet(7).await;
-    let body = body(&json!({}));
-    let answers = join_all((0..20).map(|_| keyed(&world, &admin, 3, "k", &body))).await;
-    for answer in &answers {
-        answer.is(200, &answers[0].body);
-    }
-    let replays = answers
-        .iter()
-        .filter(|answer| answer.headers.contains_key(REPLAYED));
-    assert_eq!((replays.count(), total(&world, &admin).await), (19, 1));
-    world.is_sound().await;
-}
-
 /// Requests with the winning body replay it, all others get 422.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_different_requests_conflict() {

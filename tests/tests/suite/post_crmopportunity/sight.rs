@@ -17,12 +17,7 @@ async fn created_opportunities_are_visible_at_once() {
         let made = post(&world, &seller, &body(&changes)).await;
         assert_eq!((made.status.as_u16(), &made.body["id"]), (200, &json!(id)));
         let uri = format!("/crmopportunity/{id}?id=3&i=acme");
-        let answer = world
-            .call("PUT", &uri)
-            .with(&seller)
-            .json(&json!({}))
-            .send()
-            .await;
+        let answer = world.write(&seller, "PUT", &uri, &json!({})).await;
         answer.is(200, &json!({ "msg": "updated", "data": made.body }));
         let list = listed(&world, &seller, 31).await;
         // C-42: for equal creation times the higher id is first.

@@ -80,10 +80,7 @@ async fn a_replay_requires_the_secret() {
     let call = body(&json!({}));
     is_new(&keyed(&world, "k", &call).await, 1);
     let operator = world.operator("acme");
-    operator
-        .set_setting("voip_webhook_secret", &json!("right"))
-        .await
-        .expect("a setting");
+    tests::people::set(&operator, "voip_webhook_secret", &json!("right")).await;
     keyed(&world, "k", &call)
         .await
         .is(401, &json!({ "msg": "unauthorized" }));

@@ -57,9 +57,7 @@ async fn a_call_of_a_known_lead_is_recorded() {
     );
     let wallet = world.wallet(7).await;
     let lead = world
-        .get("/leads/1001?i=acme&query={lead{fullname,lastActive}}")
-        .with(&wallet)
-        .send()
+        .read(&wallet, "/leads/1001?i=acme&query={lead{fullname,lastActive}}")
         .await;
     let shown = json!({ "fullname": "Maria Silva", "lastActive": "2026-11-21T12:00:00.000Z" });
     lead.is(200, &json!({ "data": { "lead": shown } }));
@@ -117,18 +115,10 @@ async fn a_call_from_an_unknown_number_creates_a_lead() {
     };
     assert_eq!(made, expected);
     let wallet = world.wallet(7).await;
-    let list = world
-        .get("/leads?i=acme&search=88880001")
-        .with(&wallet)
-        .send()
-        .await;
+    let list = world.read(&wallet, "/leads?i=acme&search=88880001").await;
     let shown = json!({ "id": 1013, "fullname": "5541988880001", "email": null });
     list.is(200, &json!({ "data": { "total": 1, "leads": [shown] } }));
-    let total = world
-        .get("/leads?i=acme&query={total}")
-        .with(&wallet)
-        .send()
-        .await;
+    let total = world.read(&wallet, "/leads?i=acme&query={total}").await;
     total.is(200, &json!({ "data": { "total": 7 } }));
     world.is_sound().await;
 }

@@ -109,13 +109,7 @@ async fn a_new_lead_replaces_the_embedded_one() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let answer = put(&world, &admin, 1, &json!({ "lead_id": "2002" })).await;
-    let rui = world
-        .get("/leads/2002?i=acme&allFields=1")
-        .with(&admin)
-        .send()
-        .await
-        .body["data"]["lead"]
-        .clone();
+    let rui = world.read(&admin, "/leads/2002?i=acme&allFields=1").await.body["data"]["lead"].clone();
     assert_eq!(rui["fullname"], "Rui Sem Firma");
     let moved = json!({ "lead_id": 2002, "dataLead": rui, "dataCompany": embedded(bare_company()), "updateDate": NOW });
     answer.is(200, &updated(&first(&moved)));

@@ -236,39 +236,6 @@ async fn import_only_fields_are_kept() {
     world.is_sound().await;
 }
 
-/// C-31: concurrent updates of different fields all survive.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_changes_all_survive() {
-    let world = world().await;
-    let admin = world.wallet(7).await;
-    let changes = [
-        json!({ "title": "Nova" }),
-        json!({ "value": 5 }),
-        json!({ "crm_column": 33 }),
-        json!({ "status": "lost" }),
-        json!({ "sequence": 8 }),
-        json!({ "loss_reason": "prazo" }),
-        json!({ "user": 8 }),
-        json!({ "expectedCloseDate": "2026-12-24" }),
-        json!({ "fields": { "Origem do Lead": "site" } }),
-        json!({ "fields": { "Data da visita": "amanhã" } }),
-        json!({ "fields": { " Número do pedido ": 9 } }),
-    ];
-    let sent = changes.iter().map(|changes| put(&world, &admin, 1, changes));
-    for answer in futures_util::future::join_all(sent).await {
-        assert_eq!(answer.status, 200);
-    }
-    let expected = first(&json!({
-        "title": "Nova", "value": 5, "crm_column": 33, "status": "lost", "sequence": 8, "loss_reason": "prazo",
-        "user": 8,
-        "expectedCloseDate": "2026-12-24T00:00:00.000Z", "last_column_change": NOW, "last_status_change": NOW,
-        "lost_date": NOW, "updateDate": NOW,
-        "fields": { "Origem do Lead": "site", "Data da visita": "amanhã", " Número do pedido ": 9 },
-    }));
-    assert_eq!(record(&world, 1).await, expected);
-    world.is_sound().await;
-}
-
 /// C-10 applies to endpoint 7; here `Idempotency-Key` is an unknown header (C-6).
 #[tokio::test]
 async fn an_idempotency_key_is_ignored() {

@@ -110,11 +110,7 @@ fn is_cheap(what: &str, answer: &Answer, status: u16, units: f64) {
 }
 
 async fn set(world: &World, name: &str, value: Value) {
-    world
-        .operator(ACME)
-        .set_setting(name, &value)
-        .await
-        .expect("a setting");
+    tests::people::set(&world.operator(ACME), name, &value).await;
 }
 
 /// An invented credential costs only its check, also if the process knows valid ones, and if one of two is

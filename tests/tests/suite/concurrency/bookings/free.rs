@@ -23,7 +23,7 @@ fn wish(at: usize, days: u32, calendars: usize) -> Sent {
     booking(&date.to_string(), &json!({ "keyName": link, "formData": form })).into()
 }
 
-async fn everybody(what: &str, days: u32, calendars: usize, (weather, plan): Weather) {
+async fn everybody(days: u32, calendars: usize, (weather, plan): Weather) {
     let world = crowded(CALLERS, plan()).await;
     let all = json!([["00:00", "24:00"]]);
     let always =
@@ -36,7 +36,6 @@ async fn everybody(what: &str, days: u32, calendars: usize, (weather, plan): Wea
     });
     add_calendars(&world.operator(ACME), lines).await;
     let tally = Tally::of(&world, (0..CALLERS).map(|at| wish(at, days, calendars))).await;
-    tally.print(what, weather);
     let (booked, taken, failed) = tally.counts();
     assert_eq!(taken, 0, "nobody wanted the same");
     let ids: BTreeSet<_> = tally.booked.iter().map(|data| data["id"].as_u64()).collect();
@@ -55,20 +54,20 @@ async fn everybody(what: &str, days: u32, calendars: usize, (weather, plan): Wea
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn times_of_one_day() {
     for weather in WEATHERS {
-        everybody("50 for 50 times of one day", 1, 1, weather).await;
+        everybody(1, 1, weather).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn times_of_many_days() {
     for weather in WEATHERS {
-        everybody("50 for times of 25 days", 25, 1, weather).await;
+        everybody(25, 1, weather).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn times_of_many_calendars() {
     for weather in WEATHERS {
-        everybody("50 for times of a day of 10 calendars", 1, 10, weather).await;
+        everybody(1, 10, weather).await;
     }
 }

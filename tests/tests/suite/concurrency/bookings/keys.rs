@@ -26,7 +26,6 @@ async fn equal_requests_book_once() {
         let world = crowded(CALLERS, plan()).await;
         let request = keyed(booking(FREE[0], &json!({})), "k");
         let tally = Tally::of(&world, vec![request.clone(); CALLERS]).await;
-        tally.print("50 with one key", weather);
         let meetings = settle(&world, &tally).await;
         assert_eq!(meetings.len(), 1);
         assert_eq!(tally.taken, 0, "what is taken is theirs");
@@ -107,14 +106,13 @@ async fn an_equal_request_written_between_the_reads_is_replayed() {
 /// Concurrent first bookings create one secret, and each returned key moves its meeting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn first_bookings_create_one_secret() {
-    for (weather, plan) in WEATHERS {
+    for (_, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let weeks = (0..CALLERS).map(|at| {
             let date = tests::world::at(FREE[0]).plus_days(7 * u32::try_from(at).expect("small"));
             booking(&date.to_string(), &json!({})).into()
         });
         let tally = Tally::of(&world, weeks).await;
-        tally.print("50 first bookings", weather);
         settle(&world, &tally).await;
         let keys: BTreeSet<_> = tally
             .booked

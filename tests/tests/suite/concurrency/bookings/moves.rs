@@ -33,14 +33,6 @@ pub fn moving(data: &Value, to: &str) -> Value {
     )
 }
 
-/// The body that cancels a meeting.
-pub fn canceling(data: &Value) -> Value {
-    let proof = json!({ "cancelMeetingId": data["id"], "rescheduleKey": data["rescheduleKey"] });
-    let mut body = moving(data, data["date"].as_str().expect("a date"));
-    body["properties"] = proof;
-    body
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_meetings_moves_to_a_time() {
     let _sdk = over_sdk();
@@ -50,7 +42,6 @@ async fn one_of_many_meetings_moves_to_a_time() {
         let world = Arc::new(world.with_faults(all_at_once(MEETINGS, plan())));
         let requests = booked.iter().map(|data| moving(data, FREE[2]).into());
         let tally = Tally::of(&world, requests).await;
-        tally.print("20 meetings moved to one time", weather);
         let there = meetings(&world).await;
         do_not_overlap(&there);
         assert_eq!((there.len(), visitors(&world).await.len()), (MEETINGS, MEETINGS));
@@ -110,7 +101,7 @@ async fn two_moves_of_one_meeting_leave_one_time_occupied() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_booking_gets_a_time_being_left() {
     let _sdk = over_sdk();
-    for (weather, plan) in WEATHERS {
+    for (_, plan) in WEATHERS {
         let world = office().await;
         let data = booked(&world, 1).await.remove(0);
         let world = Arc::new(world.with_faults(plan()));
@@ -120,7 +111,6 @@ async fn one_booking_gets_a_time_being_left() {
             Tally::of(&world, (0..30).map(|_| booking(FREE[0], &json!({})).into()))
         );
         assert_eq!(moved.status, 200, "{}", moved.body);
-        tally.print("30 for a time that is being left", weather);
         let beside = world.beside();
         let last = book(&beside, &booking(FREE[0], &json!({}))).await;
         let there = meetings(&beside).await;

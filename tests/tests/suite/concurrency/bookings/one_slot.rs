@@ -20,7 +20,6 @@ async fn one_of_a_hundred_visitors_books() {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let tally = Tally::of(&world, visitors(FREE[0])).await;
-        tally.print("100 for one time, new leads", weather);
         let (booked, taken, failed) = tally.counts();
         let meetings = settle(&world, &tally).await;
         assert_eq!(meetings.len(), 1, "one has it, told or not");
@@ -39,13 +38,12 @@ async fn one_of_a_hundred_visitors_books() {
 /// The same for existing leads: one books, and only that one becomes active.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_a_hundred_leads_books() {
-    for (weather, plan) in WEATHERS {
+    for (_, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let known = [1001, 1002, 1004, 1006];
         let body = |at: usize| booking(FREE[1], &json!({ "leadId": known[at % 4], "formData": {} }));
         let bodies = (0..CALLERS).map(|at| body(at).into());
         let tally = Tally::of(&world, bodies).await;
-        tally.print("100 for one time, known leads", weather);
         let meetings = settle(&world, &tally).await;
         assert_eq!(meetings.len(), 1);
         let now = world.clock.get();

@@ -29,14 +29,6 @@ const FAILURES: [(u16, &str, Answered); 2] = [
     (503, "Service unavailable", Answered::Busy),
 ];
 
-/// A fault and its result.
-#[derive(Debug)]
-pub struct Tried {
-    pub moment: Moment,
-    pub answered: Answered,
-    pub left: Left,
-}
-
 /// A use of a route without faults.
 pub struct Trial<'a> {
     pub ask: &'a Ask,
@@ -48,7 +40,7 @@ pub struct Trial<'a> {
     after: Items,
     /// Tables that the doctor found consistent.
     sound: BTreeSet<Items>,
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Moment>,
     /// Violations.
     pub breaches: Vec<String>,
 }
@@ -139,13 +131,9 @@ impl<'a> Trial<'a> {
             }
         };
         match judged {
-            Ok((answered, left)) => self.tried.push(Tried {
-                moment: moment.clone(),
-                answered,
-                left,
-            }),
+            Ok(()) => self.tried.push(moment.clone()),
             Err(breach) => {
-                let (route, what) = (self.ask.route, self.ask.what);
+                let (route, what) = (&self.ask.route, &self.ask.what);
                 self.breaches.push(format!(
                     "{} {route} ({what}), {moment}: {breach}",
                     self.ask.method
@@ -161,13 +149,13 @@ impl<'a> Trial<'a> {
         (moment, corrupt): (&Moment, Option<&str>),
         answer: &Answer,
         world: &World,
-    ) -> Result<(Answered, Left), String> {
+    ) -> Result<(), String> {
         let answered = self.read(answer)?;
         self.may_be(moment, corrupt, answered)?;
         let there = self.stage.items();
         let left = self.look(answered, &there).await?;
         if left == Left::Reserved {
-            return Ok((answered, left));
+            return Ok(());
         }
         let again = tokio::time::timeout(MAX, self.send_again(world)).await;
         if let Some(again) = again.map_err(|_| "no answer, sent again")? {
@@ -185,7 +173,7 @@ impl<'a> Trial<'a> {
             }
             self.is_sound(now).await?;
         }
-        Ok((answered, left))
+        Ok(())
     }
 
     /// The correct response or a failure, without additional headers.
@@ -236,9 +224,15 @@ impl<'a> Trial<'a> {
     fn may_be(&self, moment: &Moment, corrupt: Option<&str>, answered: Answered) -> Result<(), String> {
         // Calls that wait for an optional call are affected by the outage too.
         let is_last = moment.at + 1 == self.calls.len();
-        let is_spare = self.ask.spare.contains(&moment.operation.as_str())
+        let is_spare = self.ask.spares_counters
+            && moment.operation == "UpdateItem"
             && (moment.length != Length::Outage || is_last);
-        let of_spare = |key: &str| self.ask.spare_items.iter().any(|spare| key.starts_with(spare));
+        let of_spare = |key: &str| {
+            self.ask
+                .spare_items
+                .iter()
+                .any(|spare| key.starts_with(spare.as_str()))
+        };
         let is_spare = is_spare || corrupt.is_some_and(of_spare);
         let expected = if moment.is_overcome() || is_spare {
             Answered::Right
@@ -333,7 +327,7 @@ async fn process(stage: &Stage, script: &std::sync::Arc<Script>, ask: &Ask, cast
     let store = stage.world.faulty_in_calls(script.plan(), script.found());
     let world = stage.world.through(store.elsewhere());
     if !ask.before.is_empty() {
-        let call = world.get(ask.before).header("apitoken", &cast.seller.key);
+        let call = world.get(&ask.before).header("apitoken", &cast.seller.key);
         let status = call.send().await.status;
         assert_eq!(status, 200, "{}", ask.before);
     }
