@@ -22,13 +22,13 @@ const CHECKING: [&str; 3] = ["credential", "directory", "rate"];
 
 /// The items that a response is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Made {
+pub enum Made<'k> {
     /// None, as for a write.
     OfNothing,
     /// Items of this kind, one for each shown record.
-    Of(&'static str),
+    Of(&'k str),
     /// This number of items of this kind, all of which must be read.
-    From(&'static str, usize),
+    From(&'k str, usize),
 }
 
 /// The breakdown of a request's units.
@@ -67,7 +67,7 @@ struct Read {
 impl Bill {
     /// Sums the calls of a request whose response contains lists of these lengths.
     #[must_use]
-    pub fn of(cost: &Cost, exchanges: &[Exchange], made: Made, lists: &[usize]) -> Self {
+    pub fn of(cost: &Cost, exchanges: &[Exchange], made: Made<'_>, lists: &[usize]) -> Self {
         let mut bill = Self::default();
         let mut answered = Vec::new();
         for exchange in exchanges {
