@@ -232,8 +232,8 @@ fn hostile_headings() {
         let ended = home.convert("--from csv --zone UTC --admin ana@example.com a.csv");
         let (length, took) = (heading.len(), began.elapsed());
         assert!(ended.code < 2 && length <= 16_400, "{length}: {}", ended.err);
-        // A release build takes a tenth of this, and a quadratic reader a multiple.
-        assert!(took.as_secs() < 5, "{took:?} for {}…", &heading[..40]);
+        // A release build takes less than a second. A debug build of a cubic reader takes minutes, also on a quiet machine.
+        assert!(took.as_secs() < 20, "{took:?} for {}…", &heading[..40]);
     }
 }
 
