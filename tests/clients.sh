@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Generates clients from openapi.yaml and calls every operation of `funil serve` with openapi-fetch and the types of
+# Generates clients from the served openapi.yaml and calls every operation of `funil serve` with openapi-fetch and the types of
 # openapi-typescript, with openapi-python-client, and as a Postman collection with newman. Compiles what orval generates and reads models
 # of datamodel-code-generator: both keep custom fields. Then runs the programs in examples/.
 #
@@ -8,8 +8,8 @@
 #   tests/clients.sh --update [command]   and writes the collection in examples/
 #   tests/clients.sh --install            only installs the generators, into CLIENT_TOOLS
 #
-# Node.js 20 and Python 3.11 are optional: clients without their tool are skipped. npm and pip install the generators (a minute) into
-# a temporary directory, or once into CLIENT_TOOLS=DIR.
+# Needs curl. Node.js 20 and Python 3.11 are optional: clients without their tool are skipped. npm and pip install the generators (a
+# minute) into a temporary directory, or once into CLIENT_TOOLS=DIR.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,7 +22,7 @@ esac
 funil=("$@")
 [[ $# -gt 0 ]] || funil=(cargo run --quiet --)
 scratch=$(mktemp -d)
-readonly scratch
+readonly scratch interface=$scratch/openapi.yaml
 readonly tools=${CLIENT_TOOLS:-$scratch/tools}
 
 service=
@@ -56,6 +56,8 @@ start() {
   done
   FUNIL_URL=$(said url) FUNIL_KEY=$(said key) FUNIL_TOKEN=$(said token)
   export FUNIL_URL FUNIL_KEY FUNIL_TOKEN
+  # As it is served, because the build completes openapi.yaml, but with the server of the repository's.
+  curl -sS "$FUNIL_URL/openapi.yaml" | sed 's#default: "/"#default: "http://127.0.0.1:3000"#' >"$interface"
 }
 said() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$scratch/ready"; }
 
@@ -88,23 +90,23 @@ fi
 
 typescript() {
   cp "$here"/*.mjs "$here/client.ts" "$tools/node" && cd "$tools/node" &&
-    limited 120 node_modules/.bin/openapi-typescript "$root/openapi.yaml" -o schema.ts >/dev/null &&
-    node typescript.mjs "$root/openapi.yaml" calls.ts &&
+    limited 120 node_modules/.bin/openapi-typescript "$interface" -o schema.ts >/dev/null &&
+    node typescript.mjs "$interface" calls.ts &&
     limited 120 node_modules/.bin/tsc --strict --target es2022 --module nodenext --lib es2022,dom,dom.iterable --skipLibCheck calls.ts &&
     limited 120 node calls.js
 }
 
 orval() {
   cp "$here"/orval.ts "$tools/node" && cd "$tools/node" &&
-    limited 120 node_modules/.bin/orval --input "$root/openapi.yaml" --output funil.ts --client fetch >/dev/null &&
+    limited 120 node_modules/.bin/orval --input "$interface" --output funil.ts --client fetch >/dev/null &&
     limited 120 node_modules/.bin/tsc --strict --target es2022 --module nodenext --lib es2022,dom,dom.iterable --skipLibCheck orval.ts &&
     limited 120 node orval.js
 }
 
 postman() {
   cp "$here"/*.mjs "$tools/node" && cd "$tools/node" &&
-    limited 120 node postman.mjs make "$root/openapi.yaml" "$scratch/collection.json" &&
-    limited 120 node postman.mjs send "$root/openapi.yaml" "$scratch/collection.json" || return
+    limited 120 node postman.mjs make "$interface" "$scratch/collection.json" &&
+    limited 120 node postman.mjs send "$interface" "$scratch/collection.json" || return
   if [[ -n $update ]]; then
     cp "$scratch/collection.json" "$collection"
   elif ! cmp -s "$scratch/collection.json" "$collection"; then
@@ -114,13 +116,13 @@ postman() {
 }
 
 python() {
-  PATH=$tools/python/bin:$PATH limited 120 openapi-python-client generate --path openapi.yaml --meta none \
+  PATH=$tools/python/bin:$PATH limited 120 openapi-python-client generate --path "$interface" --meta none \
     --output-path "$scratch/funil_client" --overwrite --fail-on-warning >/dev/null &&
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch limited 120 "$tools/python/bin/python" "$here/calls.py" openapi.yaml
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch limited 120 "$tools/python/bin/python" "$here/calls.py" "$interface"
 }
 
 models() {
-  limited 120 "$tools/python/bin/datamodel-codegen" --input openapi.yaml --input-file-type openapi --formatters builtin \
+  limited 120 "$tools/python/bin/datamodel-codegen" --input "$interface" --input-file-type openapi --formatters builtin \
     --output-model-type pydantic_v2.BaseModel --output "$scratch/funil_models.py" &&
     PYTHONDONTWRITEBYTECODE=1 limited 120 "$tools/python/bin/python" "$here/models.py" "$scratch"
 }

@@ -15,8 +15,8 @@ use serde_json::json;
 use shared::http::{accepts_gzip, documents, gunzip, gzipped};
 use shared::release::release;
 
-/// The text of `openapi.yaml`.
-pub const TEXT: &str = include_str!("../../../openapi.yaml");
+/// The text of `openapi.yaml`, with the headers and responses that build.rs adds.
+pub const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.yaml"));
 
 /// The page before its operations are added.
 const PAGE: &str = include_str!("page.html");
