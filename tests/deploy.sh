@@ -154,16 +154,18 @@ origin() {
 # Names the release of `git describe` in the document.
 git() { echo "$label"; }
 
-ln -s "$root/tests" "$work/tests"
+ln -s "$root/tests" "$root/docs" "$work"
 cp "$root/cli/demo/demo.ndjson" "$work/data.ndjson"
 cd "$work"
 
 emulate canary "$root/template.yaml" 2>>"$log" || fail 'SAM makes another stack of the template than docs/operations.md describes'
 
-label=first
 follow '## First deployment' 1
-shows 'Successfully created/updated stack - funil '
+shows 'policy/funil-boundary'
+label=release/first+1
 follow '## First deployment' 2
+shows 'Successfully created/updated stack - funil '
+follow '## First deployment' 3
 [[ $URL == http*.execute-api.* && $TABLE_NAME == funil-Table-* ]] || fail "the outputs are $URL and $TABLE_NAME"
 readonly first_url=$URL own_table=$TABLE_NAME
 
@@ -187,12 +189,14 @@ shows 'Successfully created/updated stack - funil '
 follow '## Parameters' 2
 follow '### Formats'
 
+[[ $(output ReleaseLabel) == release-first-1 ]] || fail "the label is $(output ReleaseLabel)"
+[[ $(parameter PermissionsBoundary) == *:policy/funil-boundary ]] || fail "the boundary is $(parameter PermissionsBoundary)"
 label=second
 follow '## Upgrade'
 shows 'ok: the version is second'
-former=first
+former=release-first-1
 follow '### Rollback'
-shows 'ok: the version is first'
+shows 'ok: the version is release-first-1'
 release=second
 follow '### Gradual release' 1
 shows 'ok: the version is second'
@@ -201,7 +205,7 @@ follow '### Gradual release' 2
 deploy second 'AllowedOrigins=*' >>"$log" 2>&1
 [[ $(origin) == '*' ]] || fail "with Canary the alias has the former origins: $(origin)"
 follow '### Rollback'
-shows 'ok: the version is first'
+shows 'ok: the version is release-first-1'
 [[ $(parameter Canary) == off && $(origin) == '*' ]] || fail "after the rollback Canary is $(parameter Canary), the origin $(origin)"
 label=third
 follow '## Upgrade'
@@ -211,6 +215,8 @@ follow '## Second environment'
 shows 'Successfully created/updated stack - funil-staging '
 follow '## Second environment' 2
 other=$(cat "$work/output")
+alarms=$(aws cloudwatch describe-alarms --query 'MetricAlarms[].AlarmName' --output text)
+[[ $alarms == *funil-*Alarm* && $alarms != *funil-staging* ]] || fail "the alarms are $alarms"
 [[ $other != "$TABLE_NAME" && -z $(funil --table "$other" instance list 2>/dev/null | grep acme) ]] || fail 'staging has the table of funil'
 
 follow '## Restore'

@@ -97,12 +97,15 @@ fn encoded(byte: u8) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
     fn the_source_is_that_of_the_gateways_context() {
-        let event = include_str!("../../tests/events/leads-list.json");
-        let request = with_source(lambda_http::request::from_str(event).unwrap());
+        let events: Value =
+            serde_json::from_str(include_str!("../../tests/events/LeadsFunction.json")).unwrap();
+        let request = with_source(lambda_http::request::from_str(&events["leads-list"].to_string()).unwrap());
         let source = request.extensions().get::<SourceAddress>().unwrap();
         assert_eq!(source.0.to_string(), "203.0.113.7");
     }

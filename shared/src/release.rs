@@ -9,6 +9,12 @@ pub fn release() -> &'static str {
     RELEASE.get_or_init(|| labelled(&env::var("RELEASE").unwrap_or_default()))
 }
 
+/// The label; `none` without one. template.yaml has the same text in the alarm of gradual releases.
+#[must_use]
+pub fn label() -> &'static str {
+    release().split_once('+').map_or("none", |(_, label)| label)
+}
+
 fn labelled(label: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     // The template admits only characters of a header.

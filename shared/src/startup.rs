@@ -57,7 +57,7 @@ pub async fn store(config: &Config, environment: Environment) -> Result<Store, S
 
 /// Reports a failed start to the log and to Lambda. Blocking is fine, because the process is about to exit.
 fn report(config: &Config, cause: &StartError) {
-    tracing::error!(%cause, "the function cannot start");
+    tracing::error!(%cause, faults = 1_u8, "the function cannot start");
     let Some(api) = &config.runtime_api else {
         return;
     };

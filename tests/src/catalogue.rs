@@ -245,7 +245,7 @@ impl Entry {
 /// The rows of all routes of the template.
 #[must_use]
 pub fn catalogue() -> Vec<Entry> {
-    let routes = routes().into_iter().filter(|route| route.method != "ANY");
+    let routes = routes().into_iter();
     routes.map(Entry::of).collect()
 }
 

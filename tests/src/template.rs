@@ -30,7 +30,8 @@ pub const DOCUMENTS: &str = "DocumentsFunction";
 
 /// The routes of the interface, sorted by path, then method.
 ///
-/// Excludes `$default`, the event without a path that receives unmatched requests; see [`default_function`].
+/// Excludes those for HEAD, which have the handlers of GET, and `$default`, the event without a path that receives
+/// unmatched requests; see [`default_function`].
 ///
 /// # Panics
 ///
@@ -38,7 +39,7 @@ pub const DOCUMENTS: &str = "DocumentsFunction";
 #[must_use]
 pub fn routes() -> Vec<Route> {
     let mut routes = routes_of(&template());
-    routes.retain(|route| route.function != DOCUMENTS);
+    routes.retain(|route| route.function != DOCUMENTS && route.method != "HEAD");
     routes
 }
 
@@ -50,8 +51,18 @@ pub fn routes() -> Vec<Route> {
 #[must_use]
 pub fn document_routes() -> Vec<Route> {
     let mut routes = routes_of(&template());
-    routes.retain(|route| route.function == DOCUMENTS);
+    routes.retain(|route| route.function == DOCUMENTS && route.method != "HEAD");
     routes
+}
+
+/// All routes, also those for HEAD.
+///
+/// # Panics
+///
+/// Like [`routes`].
+#[must_use]
+pub fn all_routes() -> Vec<Route> {
+    routes_of(&template())
 }
 
 /// The names of the functions that use the table.

@@ -361,7 +361,8 @@ impl World {
     }
 }
 
-fn serve(store: Store, environment: &Environment) -> Router {
+/// The routes of all functions with routes of the interface.
+pub fn serve(store: Store, environment: &Environment) -> Router {
     let app = App::new(store, environment.clone(), Origins::Any);
     let groups = [
         leads::group(),

@@ -15,7 +15,7 @@ use http_body_util::BodyExt as _;
 
 use super::json::{ANSWER_LIMIT, TOO_LARGE};
 use super::problem::{ErrorFormat, Problem};
-use super::{App, Origins, compression, cors, limit, multipart};
+use super::{App, Origins, compression, cors, limit, multipart, routes};
 use crate::environment::Environment;
 use crate::release::release;
 use crate::store::{Cost, Meter};
@@ -77,6 +77,12 @@ pub async fn handle(
     answer
 }
 
+/// As [`handle`], for a request that no router matches. Its errors have the format of its path.
+pub async fn handle_unmatched(state: State<App>, request: Request, next: Next) -> Response {
+    let shape = routes::format_of(request.uri().path());
+    handle(State((state.0, shape)), request, next).await
+}
+
 /// The caller's trace, if its header is valid.
 fn traceparent_of(headers: &HeaderMap) -> Option<Traceparent> {
     let header = headers.get(traceparent::HEADER)?;
@@ -117,8 +123,7 @@ fn add_headers(origins: &Origins, id: &str, origin: Option<&HeaderValue>, header
 /// other methods.
 pub fn documents(routes: Router) -> Router {
     let environment = Environment::system();
-    let routes =
-        routes.method_not_allowed_fallback(async || ErrorFormat::Error.answer(&Problem::MethodNotAllowed));
+    let routes = routes.method_not_allowed_fallback(routes::refuse);
     routes.layer(from_fn(move |request: Request, next: Next| {
         let id = environment.token();
         async move {
@@ -314,6 +319,7 @@ fn log(
         instance = caller.instance,
         credential = caller.credential,
         status = status.as_u16(),
+        faults = status.is_server_error().then_some(1_u8),
         refused = refused.as_deref(),
         milliseconds = began.milliseconds(),
         cold_start = u8::from(is_cold_start),

@@ -17,8 +17,8 @@ mod params;
 mod problem;
 pub mod query;
 mod request;
+mod routes;
 mod source;
-mod unknown;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,16 +125,15 @@ impl RouteGroup {
     }
 }
 
-/// The routes of one or more groups inside the middleware. Other paths are 404.
+/// The routes of one or more groups inside the middleware. Other requests are 404, or 405 on a path of any group.
 pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
-    let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::handle);
     let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {
-        // This fallback is not in the middleware, because axum adds the header `allow` only to the fallback's response.
-        let refuse = async move || shape.answer(&Problem::MethodNotAllowed);
-        routes.method_not_allowed_fallback(refuse).layer(within(shape))
+        let within = axum::middleware::from_fn_with_state((app.clone(), shape), middleware::handle);
+        routes.method_not_allowed_fallback(routes::refuse).layer(within)
     });
+    let without = axum::middleware::from_fn_with_state(app.clone(), middleware::handle_unmatched);
     routes
         .fold(Router::new(), Router::merge)
-        .fallback_service(unknown::answer.layer(within(ErrorFormat::Error)).with_state(()))
+        .fallback_service(routes::refuse.layer(without).with_state(()))
         .with_state(app.clone())
 }

@@ -17,7 +17,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use super::metrics;
 use crate::environment::Environment;
-use crate::release::release;
+use crate::release::{label, release};
 use crate::telemetry::request;
 use crate::traceparent::Traceparent;
 
@@ -85,7 +85,11 @@ impl JsonSubscriber {
             set("trace_id", json!(header.trace_id()));
         }
         event.record(&mut JsonMembers(&mut members));
-        if let Some(metrics) = metrics::metadata(metadata.target(), now, self.is_lean) {
+        let has_faults = members.contains_key(metrics::FAULTS);
+        if has_faults {
+            members.insert(metrics::RELEASE.to_owned(), json!(label()));
+        }
+        if let Some(metrics) = metrics::metadata(metadata.target(), now, self.is_lean, has_faults) {
             members.insert("_aws".to_owned(), metrics);
         }
         let mut line = Value::Object(members).to_string();

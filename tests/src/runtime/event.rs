@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 /// A recorded event.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// File name without `.json`.
+    /// Name in the function's file.
     pub name: String,
     /// The function's name in the template.
     pub function: String,
@@ -31,6 +31,12 @@ pub struct Expected(String);
 /// Directory of the events.
 pub fn directory() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/events"))
+}
+
+/// The events in a function's file by name.
+pub fn packed(function: &str) -> Map<String, Value> {
+    let text = fs::read_to_string(directory().join(format!("{function}.json"))).expect("a file of events");
+    serde_json::from_str(&text).expect("events by name")
 }
 
 impl Recorded {
@@ -59,18 +65,20 @@ impl Recorded {
             .expect("an event of this name")
     }
 
-    /// Parses ``| `<name>.json` | `<function>` | <answer> | <what it shows> |``.
+    /// Parses ``| `<name>` | `<function>` | <answer> | <what it shows> |``.
     fn read(row: &str) -> Self {
         let cells: Vec<_> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         let [name, function, answer, _] = cells[..] else {
             panic!("not a row of four cells: {row}");
         };
         let plain = |cell: &str| cell.replace('`', "");
-        let name = plain(name).trim_end_matches(".json").to_owned();
-        let text = fs::read_to_string(directory().join(format!("{name}.json")));
+        let (name, function) = (plain(name), plain(function));
+        let event = packed(&function).remove(&name);
         Self {
-            text: text.unwrap_or_else(|cause| panic!("{name}.json is listed: {cause}")),
-            function: plain(function),
+            text: event
+                .unwrap_or_else(|| panic!("{function}.json has no {name}"))
+                .to_string(),
+            function,
             answer: Expected(plain(answer)),
             name,
         }

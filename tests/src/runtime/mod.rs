@@ -21,6 +21,6 @@ mod stage;
 
 pub use api::Outcome;
 pub use binary::BUILD;
-pub use event::{Expected, Recorded, answered, directory, request};
+pub use event::{Expected, Recorded, answered, directory, packed, request};
 pub use function::{Function, Location, unreachable};
 pub use stage::{Stage, settled};

@@ -3,7 +3,7 @@
 
 mod asks;
 mod later;
-mod stage;
+pub mod stage;
 mod unreadable;
 
 use serde_json::{Value, json};

@@ -289,7 +289,7 @@ async fn run(run: u64) {
 #[test]
 fn every_route_has_a_shape() {
     let asked = |method: &str, path: &str| all().any(|shape| (shape.method, shape.route) == (method, path));
-    for route in routes().iter().filter(|route| route.method != "ANY") {
+    for route in &routes() {
         assert!(asked(&route.method, &route.path), "{route:?} is not asked");
     }
 }

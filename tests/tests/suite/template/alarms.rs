@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tests::template::{function_names, resources, template};
+use tests::template::{resources, template};
 
+use super::releases::by_routes;
 use super::{default_of, reference};
 
 /// The alarm of gradual releases.
-pub const CANARY: &str = "CanaryErrorsAlarm";
+pub const CANARY: &str = "ReleaseFaultsAlarm";
 
 pub fn alarms() -> BTreeMap<String, Value> {
     resources("AWS::CloudWatch::Alarm").into_iter().collect()
@@ -70,7 +71,11 @@ fn alarms_have_these_conditions() {
             "ApiFaultsAlarm",
             "AWS/ApiGateway 5xx, AWS/ApiGateway Count > 1".to_owned(),
         ),
-        ("ApiLatencyAlarm", "AWS/ApiGateway Latency > 2000".to_owned()),
+        (
+            "ApiSlowAlarm",
+            "AWS/ApiGateway Latency, AWS/ApiGateway Count > 1".to_owned(),
+        ),
+        ("AccountThrottlesAlarm", "AWS/Lambda Throttles >= 1".to_owned()),
         (
             "ApiRefusalsAlarm",
             "AWS/ApiGateway 4xx, AWS/ApiGateway Count > 50".to_owned(),
@@ -87,10 +92,9 @@ fn alarms_have_these_conditions() {
             "ErasureAgeAlarm",
             "Funil oldest_erasure_seconds > 3600".to_owned(),
         ),
-        ("CanaryErrorsAlarm", "AWS/Lambda Errors >= 1".to_owned()),
+        ("ReleaseFaultsAlarm", "Funil faults >= 1".to_owned()),
         ("ErasuresAlarm", "Funil erasures >= 1".to_owned()),
         ("FunctionErrorsAlarm", "AWS/Lambda Errors >= 1".to_owned()),
-        ("FunctionThrottlesAlarm", "AWS/Lambda Throttles >= 1".to_owned()),
         (
             "MaintenanceFailuresAlarm",
             "AWS/SQS ApproximateNumberOfMessagesVisible >= 3".to_owned(),
@@ -119,28 +123,78 @@ fn alarms_have_these_conditions() {
     assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text)).into());
 }
 
+/// Failures of functions with routes are 5xx of the API. Throttles are counted without dimensions, for the account.
 #[test]
 fn every_function_has_an_alarm() {
-    for name in ["FunctionErrorsAlarm", "FunctionThrottlesAlarm"] {
-        let alarm = &alarms()[name];
-        assert_eq!(alarm["Metrics"][0]["Expression"], "SUM(METRICS())", "{name}");
-        let watched: Vec<_> = metrics(alarm)
-            .iter()
-            .map(|metric| metric["Dimensions"].clone())
-            .collect();
-        // CloudWatch's maximum per alarm.
-        assert!(watched.len() <= 10);
-        let watched: BTreeSet<_> = watched.iter().map(Value::to_string).collect();
-        let all = function_names();
-        let all = all
-            .iter()
-            .map(|name| json!([{ "Name": "FunctionName", "Value": reference(name) }]).to_string());
-        assert_eq!(watched, all.collect(), "{name}");
+    let alarm = &alarms()["FunctionErrorsAlarm"];
+    assert_eq!(alarm["Metrics"][0]["Expression"], "SUM(METRICS())");
+    let watched: BTreeSet<_> = metrics(alarm)
+        .iter()
+        .map(|metric| metric["Dimensions"].to_string())
+        .collect();
+    let (_, without) = by_routes();
+    let without = without
+        .iter()
+        .map(|name| json!([{ "Name": "FunctionName", "Value": reference(name) }]).to_string());
+    assert_eq!(watched, without.collect());
+    assert_eq!(alarms()["AccountThrottlesAlarm"].get("Dimensions"), None);
+}
+
+/// CloudWatch's maximum. A sum over all functions would reach it with the next function.
+#[test]
+fn an_alarm_has_at_most_ten_metrics() {
+    for (name, alarm) in alarms() {
+        let metrics = alarm["Metrics"].as_array().map_or(1, Vec::len);
+        assert!((1..=10).contains(&metrics), "{name}: {metrics}");
     }
 }
 
+/// `Alarms=off` leaves only the alarm of gradual releases, which exists while `Canary` is on.
 #[test]
-fn the_cost_of_alarms_is_documented() {
+fn alarms_can_be_off() {
+    let template = template();
+    for name in alarms().into_keys() {
+        let condition = if name == CANARY { "IsGradual" } else { "HasAlarms" };
+        assert_eq!(template["Resources"][&name]["Condition"], condition, "{name}");
+    }
+    assert_eq!(
+        template["Conditions"]["HasAlarms"],
+        json!({ "Fn::Equals": [reference("Alarms"), "on"] })
+    );
+}
+
+/// Shares of few requests mean nothing, so each has a least number, which a small shop reaches within 15 minutes.
+#[test]
+fn shares_have_a_least_number_of_requests() {
+    for (name, expression, period) in [
+        (
+            "ApiFaultsAlarm",
+            "IF(faults >= 5, 100 * faults / requests, 0)",
+            900,
+        ),
+        ("ApiSlowAlarm", "IF(slow >= 9.5, part, 0)", 900),
+        (
+            "ApiRefusalsAlarm",
+            "IF(requests >= 300, 100 * refusals / requests, 0)",
+            300,
+        ),
+    ] {
+        let alarm = &alarms()[name];
+        assert_eq!(alarm["Metrics"][0]["Expression"], expression, "{name}");
+        let periods = alarm["Metrics"].as_array().into_iter().flatten();
+        let periods = periods.filter_map(|metric| metric["MetricStat"].get("Period"));
+        assert!(
+            periods.clone().count() == 2 && periods.clone().all(|found| *found == period),
+            "{name}"
+        );
+    }
+    let slow = &alarms()["ApiSlowAlarm"]["Metrics"];
+    assert_eq!(slow[1]["Expression"], "requests * part / 100");
+    assert_eq!(slow[2]["MetricStat"]["Stat"], "PR(2000:)");
+}
+
+#[test]
+fn alarms_and_their_cost_are_documented() {
     // It exists during gradual releases only.
     let (gradual, usual): (Vec<_>, Vec<_>) = alarms().into_iter().partition(|(name, _)| name == CANARY);
     let count = |alarms: &[(String, Value)]| -> u32 {
@@ -152,8 +206,11 @@ fn the_cost_of_alarms_is_documented() {
     let documented = format!("{count} alarm metrics at 0.10 USD, {cost:.2} USD in total");
     let text = include_str!("../../../../docs/operations.md");
     assert!(text.contains(&documented), "{documented}");
-    let documented = format!("`{CANARY}` has {more} metrics more");
+    let documented = format!("`{CANARY}` has {more} metric more");
     assert!(text.contains(&documented), "{documented}");
+    for name in alarms().into_keys() {
+        assert!(text.contains(&format!("`{name}`")), "{name}");
+    }
 }
 
 #[test]

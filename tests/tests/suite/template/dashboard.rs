@@ -75,7 +75,7 @@ fn measured() -> BTreeSet<String> {
         },
     );
     tracing::subscriber::with_default(subscriber, || {
-        tracing::info!(target: REQUEST, "request");
+        tracing::info!(target: REQUEST, faults = 1_u8, "request");
         tracing::info!(target: BATCH, "batch");
         tracing::info!(target: ROUND, "round");
     });
@@ -84,10 +84,11 @@ fn measured() -> BTreeSet<String> {
         .iter()
         .filter_map(|line| line["_aws"]["CloudWatchMetrics"].as_array())
         .flatten();
-    let by_function = directives.filter(|directive| {
-        directive["Namespace"] == "Funil" && directive["Dimensions"] == serde_json::json!([["function"]])
+    let dimensions = ["function", "release"].map(|name| serde_json::json!([[name]]));
+    let without_route = directives.filter(|directive| {
+        directive["Namespace"] == "Funil" && dimensions.contains(&directive["Dimensions"])
     });
-    let metrics = by_function
+    let metrics = without_route
         .filter_map(|directive| directive["Metrics"].as_array())
         .flatten();
     metrics

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::people::settle;
-use tests::template::{binary, function_names, resources, statements, template};
-use tests::{ACME, World};
+use tests::template::{DOCUMENTS, binary, function_names, resources, statements, template};
 
 use super::{default_of, reference, table_name};
 
@@ -171,7 +169,7 @@ fn arn_of_table(name: &str, part: &str) -> String {
     format!("arn:${{AWS::Partition}}:dynamodb:${{AWS::Region}}:${{AWS::AccountId}}:table/${{{name}}}{part}")
 }
 
-/// Each role permits only the one table and its own log, and no writes of credentials.
+/// Each role permits only the one table and its own log, and no writes of the operator's items.
 #[test]
 fn each_role_permits_only_the_table() {
     let table = json!({ "Fn::If": [
@@ -188,17 +186,21 @@ fn each_role_permits_only_the_table() {
         let (denied, allowed): (Vec<_>, Vec<_>) = statements(&name)
             .into_iter()
             .partition(|statement| statement["Effect"] == "Deny");
-        assert_eq!(
-            denied,
-            [json!({
-                "Sid": "KeepCredentials", "Effect": "Deny", "Resource": table,
-                "Action": ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
-                "Condition": { "ForAnyValue:StringLike": {
-                    "dynamodb:LeadingKeys": ["#credential#*", "*#credential"],
-                } },
-            })],
-            "{name}"
-        );
+        let deny = json!({
+            "Sid": "KeepOperatorItems", "Effect": "Deny", "Resource": table,
+            "Action": ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+        });
+        let mut denied = denied;
+        for statement in &mut denied {
+            // `keys` compares the patterns.
+            let condition = statement
+                .as_object_mut()
+                .and_then(|statement| statement.remove("Condition"));
+            assert!(condition.is_some(), "{name}");
+        }
+        // This one may not use the table at all.
+        let expected = if name == DOCUMENTS { vec![] } else { vec![deny] };
+        assert_eq!(denied, expected, "{name}");
         for statement in allowed {
             let own = |part: &str| name.replace("Function", part);
             let expected = match statement["Sid"].as_str() {
@@ -219,25 +221,23 @@ fn each_role_permits_only_the_table() {
     }
 }
 
-/// The patterns above match the keys of stored credentials.
-#[tokio::test]
-async fn the_write_protected_keys_are_those_of_credentials() {
-    let world = World::own().await;
-    let table = world.raw();
-    settle(&world.operator(ACME)).await;
-    let before = table.items();
-    world.wallet(7).await;
-    let mut made = table.items();
-    // Issuing a credential increments the directory's version.
-    made.retain(|item| !before.contains(item) && item["pk"]["S"] != "acme#directory");
-    assert_eq!(made.len(), 4, "{made:?}");
-    for item in made {
-        let key = item["pk"]["S"].as_str().expect("a key");
-        assert!(
-            key.starts_with("#credential#") || key.ends_with("#credential"),
-            "{key}"
-        );
+/// A deployer can then give no role more than docs/iam/boundary.json.
+#[test]
+fn every_role_has_the_boundary() {
+    let boundary =
+        json!({ "Fn::If": ["HasBoundary", reference("PermissionsBoundary"), reference("AWS::NoValue")] });
+    // SAM makes the role of the schedule.
+    let [schedule] =
+        <[_; 1]>::try_from(events(&function("MaintenanceFunction"), "ScheduleV2")).expect("one schedule");
+    let roles = resources("AWS::IAM::Role").into_iter();
+    for (name, role) in roles.chain([("EveryMinute".to_owned(), schedule)]) {
+        assert_eq!(role["PermissionsBoundary"], boundary, "{name}");
     }
+    let condition = &template()["Conditions"]["HasBoundary"];
+    assert_eq!(
+        *condition,
+        json!({ "Fn::Not": [{ "Fn::Equals": [reference("PermissionsBoundary"), ""] }] })
+    );
 }
 
 /// One bad record neither stops later ones nor is lost.
@@ -279,6 +279,7 @@ fn maintenance_runs_every_minute() {
         events(&maintenance, "ScheduleV2"),
         [json!({
             "ScheduleExpression": "rate(1 minute)", "OmitName": true, "RetryPolicy": { "MaximumRetryAttempts": 0 },
+            "PermissionsBoundary": { "Fn::If": ["HasBoundary", reference("PermissionsBoundary"), reference("AWS::NoValue")] },
         })]
     );
     assert_eq!(

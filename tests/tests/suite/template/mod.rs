@@ -5,6 +5,7 @@ mod alarms;
 mod api;
 mod dashboard;
 mod functions;
+mod keys;
 mod options;
 mod releases;
 mod table;

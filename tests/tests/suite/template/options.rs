@@ -33,11 +33,18 @@ fn options() -> BTreeMap<String, String> {
 fn deployment_options_are_complete() {
     let mut options = options();
     assert_eq!(options.remove(".version").as_deref(), Some("0.1"));
-    for (environment, stack) in [("default", "\"funil\""), ("staging", "\"funil-staging\"")] {
+    for (environment, stack, parameters) in [
+        ("default", "\"funil\"", "\"Architecture=arm64\""),
+        (
+            "staging",
+            "\"funil-staging\"",
+            "\"Architecture=arm64 Alarms=off\"",
+        ),
+    ] {
         for (name, value) in [
             ("stack_name", stack),
             ("s3_prefix", stack),
-            ("parameter_overrides", "\"Architecture=arm64\""),
+            ("parameter_overrides", parameters),
             ("lint", "true"),
             // SAM's cache does not detect changes in shared/ and would deploy an outdated program.
             ("cached", "false"),

@@ -105,11 +105,11 @@ fn no_parameter_is_required() {
         json!({
             "AllowedOrigins": "*", "Architecture": "arm64", "Release": "", "Canary": "off",
             "ExistingTable": "", "ExistingTableStream": "", "DomainName": "", "CertificateArn": "", "HostedZoneId": "",
-            "DefaultEndpoint": "enabled", "Metrics": "lean", "Tracing": "PassThrough", "MonthlyBudget": 0,
+            "DefaultEndpoint": "enabled", "Metrics": "lean", "Tracing": "PassThrough", "Alarms": "on", "MonthlyBudget": 0,
             "LogRetentionDays": 30, "RouteRate": 200, "RouteBurst": 400,
             "MaxReadRequestUnits": 0, "MaxWriteRequestUnits": 0,
             "AlarmReadUnits": 1_000_000, "AlarmWriteUnits": 300_000, "AlarmRequests": 60_000,
-            "AlarmEmail": "", "DynamoDbEndpoint": "",
+            "AlarmEmail": "", "PermissionsBoundary": "", "DynamoDbEndpoint": "",
         })
     );
     for (name, parameter) in parameters {

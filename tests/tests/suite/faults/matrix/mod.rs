@@ -39,7 +39,7 @@ async fn every_route_is_covered() {
         .iter()
         .map(|ask| (ask.method.clone(), ask.route.clone()))
         .collect();
-    let all = routes().into_iter().filter(|route| route.method != "ANY");
+    let all = routes().into_iter();
     let all: BTreeSet<_> = all.map(|route| (route.method, route.path)).collect();
     assert_eq!(asked, all);
 }
