@@ -23,29 +23,11 @@ impl Operator {
             (Kind::Departments.name(), directory.departments.len() as u64),
             (Kind::Groups.name(), directory.groups.len() as u64),
         ];
-        let keys = self.keys();
-        let kinds = [
-            (Kind::Users, vec![keys.users()]),
-            (Kind::Profiles, vec![keys.profiles()]),
-            (Kind::Tags, vec![keys.tags()]),
-            (Kind::LossReasons, vec![keys.loss_reasons()]),
-            (Kind::Companies, vec![keys.companies()]),
-            (Kind::Leads, vec![keys.leads()]),
-            (Kind::Funnels, vec![keys.funnels()]),
-            (Kind::Opportunities, vec![keys.opportunities()]),
-            (Kind::Calendars, vec![keys.calendars()]),
-            (Kind::Meetings, vec![keys.meetings()]),
-            (Kind::Tickets, vec![keys.tickets()]),
-            (Kind::Files, vec![keys.files()]),
-            (Kind::Hooks, vec![keys.forms()]),
-            (Kind::Calls, keys.calls()),
-            (Kind::Events, vec![keys.form_events()]),
-            (Kind::Reports, vec![keys.reports()]),
-            (Kind::Automations, vec![keys.automations()]),
-        ];
-        let counted = kinds.map(async |(kind, partitions)| {
+        let stored = Kind::ALL.iter().filter_map(|kind| Some((*kind, kind.storage()?)));
+        let counted = stored.map(async |(kind, storage)| {
             let (mut records, mut events) = (0, 0);
-            let mut pages = MergeScan::new(KeyRange::of_each(partitions, None, None), 1);
+            let ranges = KeyRange::of_each((storage.partitions)(self.keys()), None, None);
+            let mut pages = MergeScan::new(ranges, 1);
             while let Some(page) = pages.next_page(self.reads()).await? {
                 records += page.len() as u64;
                 events += page.iter().filter(|item| item.contains_key(EVENT)).count() as u64;

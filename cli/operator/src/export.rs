@@ -12,11 +12,7 @@ use shared::ids::CallId;
 use shared::store::StoreError;
 use shared::store::unscoped::key::Counter;
 
-use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Departments, Events, ExportKind, Files, Funnels, Groups, Hooks,
-    Kind, Leads, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags,
-    Tickets, Users,
-};
+use crate::kinds::{Departments, Events, Groups, Kind, RecordKind, Settings, StoredKind, with_stored};
 use crate::{Operator, OperatorError, progress};
 
 /// Number of written records of each kind, in the order of the kinds.
@@ -39,7 +35,7 @@ impl From<StoreError> for ExportError {
     }
 }
 
-/// Writes all records of an instance to `out`, in bounded memory. Omits records of a kind with [`ExportKind::STOPS_AT`]
+/// Writes all records of an instance to `out`, in bounded memory. Omits records of a kind with [`StoredKind::STOPS_AT`]
 /// that were created after the export began. Omits everything of leads with unfinished deletions (C-24): each page is
 /// filtered by the deletions known after it was read.
 ///
@@ -63,23 +59,12 @@ pub async fn export(
         kind_ids: 0,
     };
     export.export_directory().await?;
-    export.export_kind::<Users>().await?;
-    export.export_kind::<Profiles>().await?;
-    export.export_kind::<Tags>().await?;
-    export.export_kind::<LossReasons>().await?;
-    export.export_kind::<Companies>().await?;
-    export.export_kind::<Leads>().await?;
-    export.export_kind::<Funnels>().await?;
-    export.export_kind::<Opportunities>().await?;
-    export.export_kind::<Calendars>().await?;
-    export.export_kind::<Meetings>().await?;
-    export.export_kind::<Tickets>().await?;
-    export.export_kind::<Files>().await?;
-    export.export_kind::<Hooks>().await?;
-    export.export_kind::<Calls>().await?;
-    export.export_events().await?;
-    export.export_kind::<Reports>().await?;
-    export.export_kind::<Automations>().await?;
+    for kind in Kind::ALL {
+        match kind {
+            Kind::Events => export.export_events().await?,
+            kind => with_stored!(kind, K => export.export_kind::<K>().await?, ()),
+        }
+    }
     Ok(export.counts)
 }
 
@@ -148,7 +133,7 @@ impl<W: Write> Export<'_, W> {
     }
 
     /// Writes the records of a kind, up to the last id before the export.
-    async fn export_kind<K: ExportKind>(&mut self) -> Result<(), ExportError> {
+    async fn export_kind<K: StoredKind>(&mut self) -> Result<(), ExportError> {
         self.begin(K::KIND);
         let last = K::STOPS_AT.map(|sequence| self.last(sequence));
         if last == Some(0) {
@@ -160,12 +145,10 @@ impl<W: Write> Export<'_, W> {
                 .into_iter()
                 .filter(|record| last.is_none_or(|last| K::number(record) <= last))
                 .collect();
-            if K::OF_LEADS {
+            if let Some(without) = K::WITHOUT {
                 let erasures = self.operator.erasures().await?;
-                shown = shown
-                    .into_iter()
-                    .map(|record| K::without(record, &erasures))
-                    .collect();
+                let shown_of = |record| without(record, &erasures);
+                shown = shown.into_iter().map(shown_of).collect();
             }
             shown.iter().try_for_each(|record| self.write::<K>(record))?;
         }

@@ -9,11 +9,7 @@ use shared::time::Timestamp;
 
 use crate::export;
 use crate::import::report::ImportTally;
-use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Departments, Events, Files, Funnels, Groups, Hooks, Kind,
-    Leads, LineOf as _, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags,
-    Tickets, Users, open, with_kind,
-};
+use crate::kinds::{Kind, LineOf as _, RecordKind, open, with_kind};
 
 /// A line that is good by itself.
 pub struct FuzzedLine {

@@ -6,6 +6,7 @@
 
 mod batch;
 mod conditions;
+mod content;
 mod counts;
 mod credentials;
 mod details;
@@ -19,7 +20,6 @@ mod inactive;
 pub mod kinds;
 mod lifecycle;
 mod line;
-mod named;
 mod pages;
 pub mod progress;
 mod queue;

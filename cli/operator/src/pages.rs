@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::kinds::ExportKind;
+use super::kinds::StoredKind;
 use super::{Operator, UnreadableRecords};
 use shared::event::TimelineEvent;
 use shared::ids::CallId;
@@ -134,12 +134,12 @@ impl Operator {
 
     /// All records of a kind in the order of their keys.
     #[must_use]
-    pub fn records<K: ExportKind>(&self) -> RecordPages<K::Record> {
-        let ranges = KeyRange::of_each(K::partitions(self.keys()), None, None);
+    pub fn records<K: StoredKind>(&self) -> RecordPages<K::Record> {
+        let ranges = KeyRange::of_each((K::STORAGE.partitions)(self.keys()), None, None);
         let details = K::HAS_DETAILS.then(|| self.reader().clone());
         RecordPages {
             details,
-            ..RecordPages::new(self, ranges, K::decode)
+            ..RecordPages::new(self, ranges, K::DECODE)
         }
     }
 

@@ -8,7 +8,7 @@ use shared::store::unscoped::key::Counter;
 use table::StoreError;
 
 use crate::Operator;
-use crate::kinds::{Companies, ExportKind, Funnels, LossReasons, RecordKind, Tags, Users};
+use crate::kinds::{Companies, Funnels, LossReasons, StoredKind, Tags, Users};
 
 /// The highest ids and the users of an instance.
 #[derive(Debug, Default)]
@@ -73,10 +73,7 @@ impl Operator {
         Ok(last.saturating_sub(count) + 1)
     }
 
-    async fn each<K: ExportKind + RecordKind>(
-        &self,
-        taken: &mut TakenIds,
-    ) -> Result<Vec<K::Record>, StoreError> {
+    async fn each<K: StoredKind>(&self, taken: &mut TakenIds) -> Result<Vec<K::Record>, StoreError> {
         let (mut pages, mut all) = (self.records::<K>(), Vec::new());
         while let Some(page) = pages.next().await? {
             all.extend(page);

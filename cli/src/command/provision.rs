@@ -170,7 +170,7 @@ pub fn answer(lines: &[Value], output: Option<&Path>, facts: &[Fact]) -> Answer 
 }
 
 /// The next id of users, funnels or calendars, which only imports create.
-pub async fn next_id<K: kinds::ExportKind>(
+pub async fn next_id<K: kinds::StoredKind>(
     operator: &Operator,
     id: impl Fn(&K::Record) -> u64,
 ) -> Result<u64, Failure> {

@@ -42,8 +42,12 @@ pub struct RemoveArgs {
 
 /// The kinds, which shells complete.
 fn kinds() -> impl TypedValueParser<Value = Removable> {
-    let names = Removable::ALL.iter().map(|kind| kind.name());
-    PossibleValuesParser::new(names).try_map(|name| Removable::named(&name).ok_or("an unknown kind"))
+    let names = Removable::all().map(Removable::name);
+    PossibleValuesParser::new(names).try_map(|name| {
+        Removable::all()
+            .find(|kind| kind.name() == name)
+            .ok_or("an unknown kind")
+    })
 }
 
 fn funnel(text: &str) -> Result<FunnelId, &'static str> {

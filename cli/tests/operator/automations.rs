@@ -31,59 +31,6 @@ fn triggers(bench: &Bench) -> bool {
     bench.json("acme#directory", "directory", "access")["triggers"] == true
 }
 
-#[test]
-fn lines_with_unknown_references_are_rejected() {
-    let bench = bench_of_funnels();
-    let points = json!({ "type": "addPoints", "points": 1 });
-    let opportunity = |funnel: u64, column: u64| json!({ "type": "createOpportunity", "funnel": funnel, "column": column, "title": "x" });
-    let lines: Vec<_> = [
-        json!([points, { "type": "setOwner", "user": 99 }]),
-        json!([{ "type": "addAccess", "users": [7, 99] }]),
-        json!([{ "type": "addAccess", "departments": [99] }]),
-        json!([opportunity(99, 31)]),
-        json!([opportunity(3, 99)]),
-        json!([{ "type": "notify", "url": "https://169.254.0.1/", "secret": "s" }]),
-    ]
-    .iter()
-    .zip(1..)
-    .map(|(actions, id)| automation(id, actions, true))
-    .collect();
-    let answer = bench.import(&lines.concat());
-    assert_eq!(answer.code, 1);
-    assert_eq!(
-        refused(&answer.document()),
-        [
-            "line 1: actions[1].user: user 99 does not exist",
-            "line 2: actions[0].users: user 99 does not exist",
-            "line 3: actions[0].departments: department 99 does not exist",
-            "line 4: actions[0].funnel: funnel 99 does not exist",
-            "line 5: actions[0].column: column 99 is not one of funnel 3",
-            "line 6: actions[0]: must not lead to a link-local address",
-        ]
-    );
-    assert!(!triggers(&bench));
-}
-
-#[test]
-fn exports_equal_imports() {
-    let bench = bench_of_funnels();
-    let actions = json!([
-        { "type": "addPoints", "points": -5 },
-        { "type": "setOwner", "user": 8 },
-        { "type": "addAccess", "users": [8], "departments": [1] },
-        { "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Ligou", "value": "12.50" },
-        { "type": "notify", "url": "https://erp.example/hooks", "secret": "whsec_example" },
-        { "type": "notify", "url": "https://erp.example/hooks", "secret": "whsec_example", "method": "PUT",
-            "headers": { "Authorization": "Bearer t0k3n" }, "body": { "z": ["{contactfield=fullname}", 1], "a": null } },
-    ]);
-    bench.import(&automation(2, &actions, false)).done();
-    let exported = records(&bench.export(), "automation");
-    let expected: Value = serde_json::from_str(&automation(2, &actions, false)).unwrap();
-    assert_eq!(exported, [expected]);
-    let again = bench.import(&automation(2, &actions, false)).done().document();
-    assert_eq!(again, json!({ "imported": 0, "unchanged": 1, "refused": [] }));
-}
-
 /// The directory states whether any automation is active, whichever import changed one.
 #[test]
 fn calls_write_triggers_while_an_automation_is_active() {
@@ -183,32 +130,6 @@ fn the_directory_lists_awaited_events() {
     bench.import(&on(2, "meeting", "moved", &inactive)).done();
     assert_eq!(directory(&bench)["events"], Value::Null);
     bench.funil("doctor --instance acme").done();
-}
-
-#[test]
-fn filters_refer_to_records() {
-    let bench = bench_of_funnels();
-    let lines: Vec<_> = [
-        json!({ "owner": 99 }),
-        json!({ "funnel": 99 }),
-        json!({ "funnel": 3, "column": 99 }),
-        json!({ "funnel": 3, "column": 31, "status": "gain", "owner": 7, "source": "Site" }),
-    ]
-    .iter()
-    .zip(1..)
-    .map(|(filters, id)| on(id, "opportunity", "updated", &json!({ "filters": filters })))
-    .collect();
-    let answer = bench.import(&lines.concat());
-    assert_eq!(
-        refused(&answer.document()),
-        [
-            "line 1: filters.owner: user 99 does not exist",
-            "line 2: filters.funnel: funnel 99 does not exist",
-            "line 3: filters.column: column 99 is not one of funnel 3",
-        ]
-    );
-    let exported = records(&bench.export(), "automation");
-    assert_eq!(exported[0]["filters"]["source"], "Site");
 }
 
 /// C-102: placeholders may name fixed fields, custom fields of funnels, and custom fields of an existing lead.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::import::{assert_absent_times_are_kept, bench, records, refused};
-use crate::support::{Bench, sample};
+use crate::import::{bench, records, refused};
+use crate::support::Bench;
 
 /// A calendar of user 7 with this `keyName` and `publicId`.
 pub fn calendar(id: u64, key: &str, public: &str) -> String {
@@ -46,69 +46,6 @@ fn assert_became(bench: &Bench, lines: &[String], imported: u64, unchanged: u64,
 }
 
 #[test]
-fn absent_fields_are_exported_with_defaults() {
-    let bench = bench();
-    bench.import(&calendar(5, "a", "pub_a")).done();
-    assert_eq!(
-        records(&bench.export(), "calendar"),
-        [json!({
-            "kind": "calendar", "id": 5, "name": "Agenda 5", "keyName": "a", "publicId": "pub_a", "isPublished": false,
-            "userId": 7, "timezone": "UTC", "durationMinutes": 30, "bufferMinutes": 0, "minimumNoticeMinutes": 0,
-            "hours": { "mon": [["09:00", "12:00"]], "tue": [], "wed": [], "thu": [], "fri": [], "sat": [], "sun": [] },
-            "dates": {}, "horizon": { "type": "unlimited" },
-            "createDate": "2026-01-01T00:00:00.000Z", "updateDate": "2026-01-01T00:00:00.000Z",
-        })]
-    );
-    let numbers = bench.item("acme#counter", "calendar").unwrap();
-    assert_eq!(numbers["calendar"]["N"], "5", "later ones are numbered above");
-}
-
-#[test]
-fn invalid_lines_are_reported() {
-    let bench = bench();
-    let lines = [
-        calendar(1, "a", "b").replace(r#""userId":7"#, r#""userId":99"#),
-        calendar(2, "a b", "b"),
-        calendar(3, "a", "b").replace("UTC", "Mars"),
-        calendar(4, "a", "b").replace(r#""name""#, r#""color":"red","name""#),
-        calendar(5, "a", "b").replace("12:00", "09:00"),
-    ];
-    assert_became(
-        &bench,
-        &lines,
-        0,
-        0,
-        &[
-            "line 1: userId: user 99 does not exist",
-            "line 2: keyName: must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -",
-            "line 3: timezone: must be an IANA time zone such as America/Sao_Paulo",
-            "line 4: color: unknown field",
-            "line 5: hours.mon[0]: must begin before 24:00 and end at another time, unlike 09:00 to 09:00",
-        ],
-    );
-    assert_links(&bench, []);
-}
-
-#[test]
-fn both_names_of_the_samples_calendars_are_linked() {
-    let bench = Bench::with_instance();
-    bench.import(&sample()).done();
-    assert_links(
-        &bench,
-        [
-            ("link#V1StGXR8_Z5jdHi6B-myT", 5),
-            ("link#curto-prazo", 8),
-            ("link#kq3Zr9XcB1mPvW8sLtY0u", 6),
-            ("link#plantao-2027", 7),
-            ("public#pub_5", 5),
-            ("public#pub_6", 6),
-            ("public#pub_7", 7),
-            ("public#pub_8", 8),
-        ],
-    );
-}
-
-#[test]
 fn a_line_replaces_the_calendar_and_its_links() {
     let bench = bench();
     bench.import(&calendar(5, "a", "pub_a")).done();
@@ -128,18 +65,6 @@ fn a_line_replaces_the_calendar_and_its_links() {
     );
     bench.import(&calendar(5, "b", "pub_b")).done();
     assert_links(&bench, [("link#b", 5), ("public#pub_b", 5)]);
-}
-
-#[test]
-fn absent_times_are_kept() {
-    let timeless =
-        |times: &str| calendar(5, "a", "b").replace(r#","createDate":"2026-01-01T00:00:00.000Z""#, times);
-    assert_absent_times_are_kept(
-        &bench(),
-        "calendar",
-        timeless,
-        &timeless("").replace("Agenda", "Visita"),
-    );
 }
 
 #[test]

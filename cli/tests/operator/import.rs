@@ -2,9 +2,8 @@ mod calls;
 mod large;
 
 use serde_json::{Value, json};
-use shared::environment::Environment;
 
-use crate::support::{Bench, USERS, call, event, sample};
+use crate::support::{Bench, USERS, sample};
 
 pub fn lead(id: u64, rest: &str) -> String {
     format!(r#"{{"kind":"lead","id":{id},"createDate":"2026-01-01T00:00:00.000Z"{rest}}}"#) + "\n"
@@ -52,31 +51,6 @@ pub fn listed(bench: &Bench, pk: &str) -> Vec<String> {
 pub fn assert_sound(bench: &Bench) {
     let seen = bench.funil("doctor --instance acme --json").done().document();
     assert_eq!(seen["differences"], json!([]));
-}
-
-/// `timeless` returns a line with these fields in place of its times. `changed` is a line of the same record with
-/// another change.
-#[track_caller]
-pub fn assert_absent_times_are_kept(
-    bench: &Bench,
-    kind: &str,
-    timeless: impl Fn(&str) -> String,
-    changed: &str,
-) {
-    let times = || {
-        let record = &records(&bench.export(), kind)[0];
-        [record["createDate"].clone(), record["updateDate"].clone()]
-    };
-    let before = Environment::system().now().to_string();
-    bench.import(&timeless("")).done();
-    let [created, updated] = times();
-    assert_eq!(created, updated);
-    assert!(created.as_str().unwrap() >= before.as_str(), "{created} is now");
-    assert_eq!(bench.import(&timeless("")).done().document()["unchanged"], 1);
-    let told = r#","createDate":"2025-02-01T00:00:00.000Z","updateDate":"2025-03-01T00:00:00.000Z""#;
-    bench.import(&timeless(told)).done();
-    bench.import(changed).done();
-    assert_eq!(times(), ["2025-02-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"]);
 }
 
 /// Valid and invalid lines. Every reference occurs before and after its record.
@@ -252,25 +226,6 @@ fn leads_changed_through_the_api_are_kept_without_overwrite() {
         assert_eq!(lead_now["lastActive"], "2026-05-05T00:00:00.000Z");
     }
     bench.import(&lead(1, r#","email":"c""#)).done();
-}
-
-#[test]
-fn later_ids_are_above_imported_ones() {
-    let bench = bench();
-    bench
-        .import(&[lead(1001, ""), lead(900, ""), call(50, Some(900))].concat())
-        .done();
-    bench.import(&event(70, 900, 50)).done();
-    let numbers = bench.partition("acme#counter");
-    let number = |sk: &str, name: &str| {
-        let item = numbers.iter().find(|item| item["sk"]["S"] == sk).unwrap();
-        item[name]["N"].clone()
-    };
-    assert_eq!(number("lead", "lead"), "1001");
-    assert_eq!(
-        (number("call", "call"), number("call", "event")),
-        (json!("50"), json!("70"))
-    );
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod help;
 mod help_next;
 mod import;
 mod instances;
+mod laws;
 mod limits;
 mod made_here;
 mod meetings;

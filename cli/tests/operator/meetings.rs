@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use crate::calendars::calendar;
-use crate::import::{assert_absent_times_are_kept, assert_sound, bench, lead, listed, records, refused};
+use crate::import::{assert_sound, bench, lead, listed, records};
 use crate::support::Bench;
 
 const ID: &str = "000000000000005";
@@ -78,52 +76,6 @@ fn counts(expected: &[(&str, &[(&str, u64)])]) -> Vec<(String, Counts)> {
         .collect()
 }
 
-#[test]
-fn lines_with_unknown_references_are_rejected() {
-    let bench = bench_of_meetings();
-    let lines = [
-        meeting(1, "").replace(r#""calendarId":1"#, r#""calendarId":3"#),
-        meeting(2, r#","leadId":99"#),
-        meeting(3, r#","opportunityId":99"#),
-        meeting(4, r#","userId":99"#),
-        meeting(5, r#","nextMeeting":1"#),
-        meeting(6, r#","formData":[]"#),
-        meeting_at(7, "2027-03-01T12:00:00Z", "2027-03-01T11:59:00Z", ""),
-        meeting_at(8, "2027-03-01T12:00:00Z", "2027-03-22T12:00:01Z", ""),
-        meeting(
-            10,
-            r#","leadId":2,"opportunityId":9,"userId":8,"status":"canceled""#,
-        ),
-    ];
-    let answer = bench.import(&lines.concat());
-    assert_eq!(answer.code, 1);
-    let document = answer.document();
-    assert_eq!(
-        refused(&document),
-        [
-            "line 1: calendarId: calendar 3 does not exist",
-            "line 2: leadId: lead 99 does not exist",
-            "line 3: opportunityId: opportunity 99 does not exist",
-            "line 4: userId: user 99 does not exist",
-            "line 5: nextMeeting: unknown field",
-            "line 6: formData: must be an object",
-            "line 7: endDate: must not be before date",
-            "line 8: endDate: must be at most 21 days after date, because a meeting is written to each of its days",
-        ]
-    );
-    assert_eq!(document["imported"], 1);
-    assert_eq!(
-        records(&bench.export(), "meeting"),
-        [json!({
-            "kind": "meeting", "id": 10, "calendarId": 1, "date": "2027-03-01T12:00:00.000Z",
-            "endDate": "2027-03-01T12:30:00.000Z", "leadId": 2, "opportunityId": 9, "userId": 8, "status": "canceled",
-            "createDate": "2026-02-01T00:00:00.000Z", "updateDate": "2026-02-01T00:00:00.000Z",
-        })]
-    );
-    let numbers = bench.item("acme#counter", "meeting").unwrap();
-    assert_eq!(numbers["meeting"]["N"], "10", "later ones are numbered above");
-}
-
 /// The default user is the calendar's. An import does not change `lastActive` of the lead.
 #[test]
 fn absent_fields_have_defaults() {
@@ -147,17 +99,6 @@ fn absent_fields_have_defaults() {
             .as_object()
             .unwrap()
             .contains_key("edited")
-    );
-}
-
-#[test]
-fn absent_times_are_kept() {
-    let timeless = |times: &str| meeting(5, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, times);
-    assert_absent_times_are_kept(
-        &bench_of_meetings(),
-        "meeting",
-        timeless,
-        &timeless(r#","status":"canceled""#),
     );
 }
 
@@ -262,60 +203,4 @@ fn imported_meetings_may_overlap() {
     assert_eq!(listed(&bench, "acme#lead-meeting#1").len(), 125);
     assert_eq!(bench.import(&lines).done().document()["unchanged"], 250);
     assert_sound(&bench);
-}
-
-#[test]
-fn meetings_changed_through_the_api_are_kept_without_overwrite() {
-    let bench = bench_of_meetings();
-    bench.import(&meeting(5, r#","leadId":1"#)).done();
-    bench.set("acme#meeting", ID, "edited", &json!({ "N": "1" }));
-    let same = bench.import(&meeting(5, r#","leadId":1"#)).done().document();
-    assert_eq!(same["unchanged"], 1);
-    let changed = meeting(5, r#","leadId":2"#);
-    let other = bench.import(&changed);
-    assert_eq!(other.code, 1);
-    assert_eq!(
-        refused(&other.document()),
-        [
-            "line 1: meeting 5 was changed through the API since it was imported; use --overwrite to replace it"
-        ]
-    );
-    assert_eq!(records(&bench.export(), "meeting")[0]["leadId"], 1);
-    assert_eq!(
-        bench.import_overwriting(&changed).done().document()["imported"],
-        1
-    );
-    assert_eq!(records(&bench.export(), "meeting")[0]["leadId"], 2);
-    assert_eq!(bench.import(&meeting(5, "")).done().document()["imported"], 1);
-}
-
-/// The order of lines does not matter (C-81).
-#[test]
-fn lines_may_precede_the_records_they_refer_to() {
-    let bench = bench();
-    let lines = [
-        meeting(5, r#","leadId":1"#),
-        calendar(1, "a", "pub_a").replace(r#""userId":7"#, r#""userId":9"#),
-        lead(1, ""),
-        r#"{"kind":"user","id":9,"name":"Carla"}"#.to_owned(),
-    ];
-    let answer = bench.import(&lines.concat()).document();
-    assert_eq!(
-        answer,
-        json!({ "imported": 4, "unchanged": 0, "refused": [], "warnings": ["line 2: isPublished: is false, so nobody can book the calendar"] })
-    );
-}
-
-/// Bookings during an export are omitted, because the export may lack their leads.
-#[test]
-fn exports_omit_meetings_created_during_the_export() {
-    let bench = bench_of_meetings();
-    bench.import(&[meeting(5, ""), meeting(6, "")].concat()).done();
-    bench.set("acme#counter", "meeting", "meeting", &json!({ "N": "5" }));
-    let export = bench.export();
-    let ids: Vec<Value> = records(&export, "meeting")
-        .iter()
-        .map(|meeting| meeting["id"].clone())
-        .collect();
-    assert_eq!(ids, [5]);
 }

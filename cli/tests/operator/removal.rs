@@ -1,5 +1,6 @@
 //! `funil remove` (C-104) removes a record with all its derived items, unless other records depend on it.
 
+use operator::kinds::Kind;
 use operator::{Removable, Removal};
 use serde_json::{Value, json};
 
@@ -72,18 +73,18 @@ fn every_kind_is_removed_once_nothing_depends_on_it() {
             "column 31",
             vec![
                 "opportunity 1 crm_column",
+                "hook 1 opportunity.column",
                 "report 1 filters.column",
                 "automation 1 actions[0].column",
-                "hook 1 opportunity.column",
             ],
         ),
         (
             "funnel 3",
             vec![
                 "opportunity 1 crm_id",
+                "hook 1 opportunity.funnel",
                 "report 1 filters.column",
                 "automation 1 actions[0].funnel",
-                "hook 1 opportunity.funnel",
             ],
         ),
     ];
@@ -97,11 +98,11 @@ fn every_kind_is_removed_once_nothing_depends_on_it() {
         "calendar 5 userId",
         "meeting 1 userId",
         "ticket 501 attendant",
+        "hook 1 owner",
         "call 1 user",
+        "event 1 operator",
         "report 1 filters.user",
         "automation 1 actions[1].user",
-        "hook 1 owner",
-        "event 1 operator",
     ];
     assert_eq!(remove(&bench, "user 8"), of_user);
     let other = call(1, Some(1)).replace(r#""user":8"#, r#""user":7"#)
@@ -206,20 +207,24 @@ async fn a_record_that_is_linked_concurrently_is_put_back() {
     let placed = r#"{"kind":"opportunity","id":2,"title":"Novo","crm_id":3,"crm_column":32,"lead_id":1,"user":7,"createDate":"2026-01-01T00:00:00Z"}"#;
     let booked = r#"{"kind":"meeting","id":2,"calendarId":6,"date":"2027-03-02T12:00:00Z","endDate":"2027-03-02T12:30:00Z","userId":7}"#;
     for (kind, id, line) in [
-        (Removable::Tag, "6", lead.replace("[5]", "[6]")),
+        (Removable::Record(Kind::Tags), "6", lead.replace("[5]", "[6]")),
         (
-            Removable::Company,
+            Removable::Record(Kind::Companies),
             "2",
             lead.replace(r#""company":1"#, r#""company":2"#),
         ),
-        (Removable::User, "9", lead.replace(r#""owner":8"#, r#""owner":9"#)),
+        (
+            Removable::Record(Kind::Users),
+            "9",
+            lead.replace(r#""owner":8"#, r#""owner":9"#),
+        ),
         (Removable::Column, "32", placed.to_owned()),
         (
-            Removable::Funnel,
+            Removable::Record(Kind::Funnels),
             "4",
             placed.replace(r#""crm_id":3,"crm_column":32"#, r#""crm_id":4,"crm_column":41"#),
         ),
-        (Removable::Calendar, "6", booked.to_owned()),
+        (Removable::Record(Kind::Calendars), "6", booked.to_owned()),
     ] {
         let bench = shop();
         let unused = r#"{"kind":"tag","id":6,"tag":"Frio"}
@@ -274,6 +279,6 @@ fn forms_are_removed_once_nothing_names_them() {
     bench.import(&lines(1)).done();
     assert_eq!(
         remove(&bench, "hook 1"),
-        ["automation 2 filters.form", "event 2 form"]
+        ["event 2 form", "automation 2 filters.form"]
     );
 }

@@ -8,34 +8,16 @@ use std::thread;
 
 use dynamodb::Served;
 use operator::Operator;
+use operator::kinds::Kind;
 use serde_json::{Value, json};
 use shared::environment::Environment;
 use shared::instance::InstanceName;
 use shared::store::{Location, Store};
 
-/// The kinds of the sample, in the order of an export.
-pub const KINDS: [&str; 20] = [
-    "setting",
-    "department",
-    "group",
-    "user",
-    "profile",
-    "tag",
-    "lossReason",
-    "company",
-    "lead",
-    "funnel",
-    "opportunity",
-    "calendar",
-    "meeting",
-    "ticket",
-    "file",
-    "hook",
-    "call",
-    "event",
-    "report",
-    "automation",
-];
+/// The names of the kinds, in the order of an export.
+pub fn kinds() -> Vec<&'static str> {
+    Kind::ALL.iter().map(|kind| kind.name()).collect()
+}
 
 pub struct Bench {
     engine: Served,
@@ -299,7 +281,9 @@ pub fn sample() -> String {
     let whole = include_str!("../../../tests/vectors/sample-instance.ndjson");
     let known = |line: &&str| {
         let record: Value = serde_json::from_str(line).unwrap();
-        KINDS.iter().any(|kind| record["kind"] == *kind)
+        record["kind"]
+            .as_str()
+            .is_some_and(|kind| Kind::named(kind).is_some())
     };
     let lines: Vec<_> = whole.lines().filter(known).collect();
     lines.join("\n") + "\n"

@@ -62,7 +62,7 @@ impl Department {
 }
 
 /// A permission group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Group {
     /// Display name.
     pub name: String,

@@ -1,8 +1,8 @@
 //! Calls with a lead and without an event. The event's id is in the call, so nothing can be derived from such a call.
 
-use super::kind::KindRef;
 use super::{Doctor, Result};
 use crate::Operator;
+use crate::kinds::Storage;
 use shared::ids::{EventId, LeadId};
 use shared::store::unscoped::calls::{self, CallRecord};
 use table::item::{self, Item, n};
@@ -20,7 +20,7 @@ impl Doctor<'_> {
     /// Checks a call that seems to have a lead and no event, and reports it. A repair links it with the event on its
     /// lead's timeline, or creates an event. The line of a running import may still bring the event (C-81); it then
     /// replaces the created one.
-    pub(super) async fn check_flaw(&mut self, kind: KindRef, key: &Key) -> Result<()> {
+    pub(super) async fn check_flaw(&mut self, kind: &Storage, key: &Key) -> Result<()> {
         let operator = self.operator;
         let Some(call) = read_flawed(operator, kind, key).await? else {
             return Ok(());
@@ -38,14 +38,14 @@ impl Doctor<'_> {
     }
 
     /// Links a call with the event on its lead's timeline that names it. Returns whether the link was written.
-    async fn relink(&self, kind: KindRef, key: &Key, call: &FlawedCall) -> Result<bool> {
+    async fn relink(&self, kind: &Storage, key: &Key, call: &FlawedCall) -> Result<bool> {
         let Some(id) = self.event_of(call).await? else {
             return Ok(false);
         };
         let mut linked = call.item.clone();
         linked.insert("event".to_owned(), n(id));
         let mut transaction = Transaction::default();
-        transaction.put(key.clone(), linked, kind.unchanged(&call.item)?);
+        transaction.put(key.clone(), linked, (kind.unchanged)(&call.item)?);
         transaction.check(self.operator.keys().event(call.lead, id), Condition::Present);
         Ok(self.operator.table().try_commit(transaction).await?)
     }
@@ -66,12 +66,12 @@ impl Doctor<'_> {
 }
 
 /// The call at a key if it lacks its event. `None` during the deletion of its lead, which is no difference (C-84).
-async fn read_flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<FlawedCall>> {
+async fn read_flawed(operator: &Operator, kind: &Storage, key: &Key) -> Result<Option<FlawedCall>> {
     let Some(item) = operator.reads().get(key).await? else {
         return Ok(None);
     };
     let stored = calls::decode_record(item.clone())?;
-    let (Some(reason), Some(lead)) = (kind.flaw(&item)?, stored.call.lead) else {
+    let (Some(reason), Some(lead)) = ((kind.flaw)(&item)?, stored.call.lead) else {
         return Ok(None);
     };
     let erased = operator.reads().get(&operator.keys().tombstone(lead)).await?;

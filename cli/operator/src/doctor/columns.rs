@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::Check;
-use super::kind::{FunnelColumn, KindRef};
 use super::{Doctor, Result};
+use crate::kinds::Storage;
+use crate::kinds::storage::FunnelColumn;
 use shared::funnel::Funnel;
 use shared::ids::{ColumnId, FunnelId};
 use table::item;
-use table::{Key, StoreError, key_of};
+use table::{Key, StoreError};
 
 /// The columns of all funnels, as they were when the doctor began.
 #[derive(Debug, Clone, Default)]
@@ -24,30 +25,26 @@ impl Columns {
 }
 
 impl Doctor<'_> {
-    /// Reads the funnels, once for all opportunities.
+    /// Reads the funnels, once for all opportunities. Unreadable ones are reported as records.
     pub(super) async fn read_columns(&mut self) -> Result<()> {
         let mut pages = self.pages(self.operator.keys().funnels());
         while let Some(page) = pages.next().await? {
-            self.count_checked("funnels", page.len());
-            for item in page {
-                let key = key_of(&item)?;
-                match item::decode::<Funnel>("funnel", item) {
-                    Ok(funnel) => {
-                        let columns = funnel.columns.iter().map(|column| column.id);
-                        self.columns.0.insert(funnel.id, columns.collect());
-                    }
-                    Err(cause) => self.report(key, cause, false),
-                }
+            let funnels = page
+                .into_iter()
+                .map(|item| item::decode::<Funnel>("funnel", item));
+            for funnel in funnels.filter_map(Result::ok) {
+                let columns = funnel.columns.iter().map(|column| column.id);
+                self.columns.0.insert(funnel.id, columns.collect());
             }
         }
         Ok(())
     }
 
     /// Checks a record outside the known columns. Its funnel may have changed since the doctor began.
-    pub(super) async fn check_column(&mut self, kind: KindRef, key: &Key) -> Result<()> {
+    pub(super) async fn check_column(&mut self, kind: &Storage, key: &Key) -> Result<()> {
         let operator = self.operator;
         self.recheck(key, key, async |record| {
-            let Some((id, column)) = kind.column(record)? else {
+            let Some((id, column)) = (kind.column)(record)? else {
                 return Ok(Check::Fine);
             };
             let reason = match operator.reader().funnel(id).await {

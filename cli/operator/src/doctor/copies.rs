@@ -8,9 +8,9 @@
 //! complete, their copies may be reported. A repair depends on both records being unchanged.
 
 use super::check::Check;
-use super::kind::{KindRef, RuleRef};
 use super::{Doctor, Result};
 use crate::Operator;
+use crate::kinds::storage::{CopyRule, Storage};
 use shared::store::unscoped::derived::Derived;
 use shared::store::unscoped::key::Keys;
 use shared::store::unscoped::leads::linked;
@@ -21,8 +21,8 @@ use table::{Condition, Key, StoreError, Transaction};
 /// A record with a copy, and the rule of the copy.
 #[derive(Clone, Copy)]
 struct CopyingRecord<'a> {
-    kind: KindRef,
-    rule: RuleRef,
+    kind: &'a Storage,
+    rule: CopyRule,
     key: &'a Key,
     item: &'a Item,
 }
@@ -30,13 +30,13 @@ struct CopyingRecord<'a> {
 impl Doctor<'_> {
     /// Checks the copies in some records. Reads their sources in one batch, and the markers of differing copies in
     /// another.
-    pub(super) async fn check_copies(&mut self, kind: KindRef, records: &[(&Key, &Item)]) -> Result<()> {
-        let Some(rule) = kind.copy_rule() else {
+    pub(super) async fn check_copies(&mut self, kind: &Storage, records: &[(&Key, &Item)]) -> Result<()> {
+        let Some(rule) = kind.copy else {
             return Ok(());
         };
         let operator = self.operator;
         let keys = operator.keys();
-        let sources = records.iter().map(|(_, record)| rule.source(keys, record));
+        let sources = records.iter().map(|(_, record)| (rule.source)(keys, record));
         let sources = sources.collect::<Result<Vec<_>, _>>()?;
         let source_keys: Vec<_> = sources.iter().flatten().cloned().collect();
         self.count_checked("copies", source_keys.len());
@@ -77,7 +77,7 @@ impl Doctor<'_> {
 
     /// Reports a record that may mean another source. One that cannot be decoded is reported by the comparison.
     fn report_stranger(&mut self, record: CopyingRecord<'_>, source: Option<&Item>) {
-        let stranger = source.and_then(|source| record.rule.stranger(record.item, source).ok()?);
+        let stranger = source.and_then(|source| (record.rule.stranger)(record.item, source).ok()?);
         if let Some(reason) = stranger {
             self.report(record.key, reason, false);
         }
@@ -85,15 +85,15 @@ impl Doctor<'_> {
 }
 
 /// The markers that excuse a wrong copy. Empty if record or source cannot be decoded, which the check reports.
-fn markers(operator: &Operator, rule: RuleRef, record: &Item, source: Option<&Item>) -> Vec<Key> {
-    rule.markers(operator.keys(), record, source).unwrap_or_default()
+fn markers(operator: &Operator, rule: CopyRule, record: &Item, source: Option<&Item>) -> Vec<Key> {
+    (rule.markers)(operator.keys(), record, source).unwrap_or_default()
 }
 
 /// Compares a record with its source, unless a marker excuses it. Reads the source before and after the markers; see
 /// the [module](self).
 async fn check(operator: &Operator, record: CopyingRecord<'_>) -> Result<Check> {
     let (table, rule) = (operator.table(), record.rule);
-    let source_key = rule.source(operator.keys(), record.item)?;
+    let source_key = (rule.source)(operator.keys(), record.item)?;
     let read_source = async || match &source_key {
         Some(key) => table.reads().get(key).await,
         None => Ok(None),
@@ -122,12 +122,12 @@ fn compare(
 ) -> Result<Check> {
     let (keys, rule) = (operator.keys(), record.rule);
     let label = source_key.map(|key| rule.label(key)).unwrap_or_default();
-    if rule.needs_source() && source_key.is_some() && source.is_none() {
+    if rule.needs_source && source_key.is_some() && source.is_none() {
         let reason = format!("belongs to {label}, which does not exist");
         return Ok(Check::wrong(record.key, reason, None));
     }
-    let compared = rule.renewed(record.item, source).and_then(|renewed| {
-        let unlinked = source.map(|source| rule.is_unlinked(source)).transpose()?;
+    let compared = (rule.renewed)(record.item, source).and_then(|renewed| {
+        let unlinked = source.map(|source| (rule.is_unlinked)(source)).transpose()?;
         Ok((renewed, unlinked == Some(true)))
     });
     let (renewed, unlinked) = match compared {
@@ -141,20 +141,20 @@ fn compare(
     };
     let reason = match (&renewed, source_key, source) {
         (None, ..) => format!("is linked to {label}, which is marked as never linked"),
-        (_, None, _) => format!("has the copy of a {} without its id", rule.source_name()),
+        (_, None, _) => format!("has the copy of a {} without its id", rule.source_name),
         (_, _, None) => format!("has a copy of {label}, which does not exist"),
         _ => format!("the copy of {label} differs from its record"),
     };
     let mut fix = renewal(keys, record, renewed)?;
     if let Some(source_key) = source_key {
-        let unchanged = source.map_or(Ok(Condition::Absent), |source| rule.unchanged(source))?;
+        let unchanged = source.map_or(Ok(Condition::Absent), |source| (rule.unchanged)(source))?;
         if unlinked {
             fix.update(source_key.clone(), "v", 1, linked(), unchanged);
         } else {
             fix.check(source_key.clone(), unchanged);
         }
     }
-    if let Some(lead) = rule.stale_lead(record.item)? {
+    if let Some(lead) = (rule.stale_lead)(record.item)? {
         notices::mark(&mut fix, keys, lead, operator.environment());
     }
     Ok(Check::wrong(record.key, reason, fix))
@@ -164,9 +164,9 @@ fn compare(
 fn renewal(keys: Keys<'_>, record: CopyingRecord<'_>, renewed: Option<Item>) -> Result<Transaction> {
     let CopyingRecord { kind, key, item, .. } = record;
     let mut fix = Transaction::default();
-    let unchanged = kind.unchanged(item)?;
+    let unchanged = (kind.unchanged)(item)?;
     if let Some(renewed) = renewed {
-        let (old, new) = (kind.derived(keys, item)?, kind.derived(keys, &renewed)?);
+        let (old, new) = ((kind.derived)(keys, item)?, (kind.derived)(keys, &renewed)?);
         fix.put(key.clone(), renewed, unchanged);
         Derived::change(&mut fix, &old, new);
     } else {

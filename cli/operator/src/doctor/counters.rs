@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::{KindRef, Number};
 use super::{Doctor, Result};
+use crate::kinds::storage::{Number, Storage};
 use shared::ids::MAX_ID;
 use table::item::{self, Item};
 use table::{Condition, StoreError, Transaction};
@@ -17,7 +17,7 @@ pub type Largest = BTreeMap<Number, u64>;
 
 impl Doctor<'_> {
     /// Remembers the largest numbers of records.
-    pub(super) fn note_numbers(&mut self, kind: KindRef, record: &Item) -> Result<(), StoreError> {
+    pub(super) fn note_numbers(&mut self, kind: &Storage, record: &Item) -> Result<(), StoreError> {
         for (sort, number) in kind.numbers(record)? {
             let usual = Some(&mut self.usual_numbers).filter(|_| number <= LAST_USUAL);
             for numbers in usual.into_iter().chain([&mut self.largest_numbers]) {

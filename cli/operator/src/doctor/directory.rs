@@ -26,8 +26,6 @@ impl Doctor<'_> {
     /// Compares the directory, the names and the members with the records of users and automations.
     pub(super) async fn check_directory(&mut self) -> Result<()> {
         let operator = self.operator;
-        let users = operator.user_ids().await?.len();
-        self.count_checked("users", users);
         let key = operator.keys().directory();
         // One transaction does not repair everything, so the check is repeated while it leaves differences to a next
         // one.

@@ -3,27 +3,23 @@
 //! A difference is reported only if a second read confirms it under an unchanged record. The transaction of a repair
 //! checks that the reasons of the repair still apply. So live writes are safe.
 //!
-//! The table of [`kinds`] lists the records with derived items. A copy is derived from two records, so both are in
-//! memory during the comparison, and the stale marker is read in between ([`copies`]). Memory is bounded by the size of
-//! pages, the number of columns, and the maximums of sums in one pass and of known items. It does not grow with the
-//! number of records.
+//! The [storage](crate::kinds::Storage) of a kind describes the items derived from its records. A copy is derived from
+//! two records, so both are in memory during the comparison, and the stale marker is read in between ([`copies`]).
+//! Memory is bounded by the size of pages, the number of columns, and the maximums of sums in one pass and of known
+//! items. It does not grow with the number of records.
 
 mod calls;
 mod check;
 mod columns;
 mod copies;
-mod copy_rules;
 mod counters;
 mod credentials;
 mod details;
 mod directory;
-mod kind;
-mod kinds;
 mod known;
 mod memberships;
 mod notices;
 mod orphans;
-mod others;
 mod quarantine;
 mod records;
 mod reports;
@@ -35,6 +31,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
+use super::kinds::Kind;
 use super::pages::RecordPages;
 use super::{Operator, OperatorError};
 use table::item::Item;
@@ -97,7 +94,7 @@ struct Doctor<'a> {
     columns: columns::Columns,
     /// The derived items of the records that were read.
     known: known::DerivedItems,
-    /// The counts of the kinds whose records were read, in the order of [`kinds::KINDS`].
+    /// The counts of the kinds whose records were read, in the order of [`Kind::STORED`].
     first_counts: Vec<tally::Recount>,
     /// The partitions of totals that the scan found.
     total_partitions: orphans::TotalPartitions,
@@ -140,29 +137,29 @@ impl Operator {
 }
 
 impl Doctor<'_> {
-    /// Checks the directory and the kinds with few records.
+    /// Checks the directory and reads the columns.
     async fn check_small_kinds(&mut self) -> Result<()> {
         self.check_directory().await?;
         self.check_credentials().await?;
         self.check_memberships().await?;
-        self.read_columns().await?;
-        self.check_other_records().await
+        self.read_columns().await
     }
 
     /// Compares the records with their derived items in both directions, then with the numbers and totals.
     async fn check_records_and_totals(&mut self) -> Result<()> {
-        for (index, kind) in kinds::KINDS.into_iter().enumerate() {
+        let kinds = Kind::STORED.iter().filter_map(|kind| kind.storage());
+        for (index, kind) in kinds.clone().enumerate() {
             self.check_kind(index, kind).await?;
         }
         self.check_orphans().await?;
-        for (index, kind) in kinds::KINDS.into_iter().enumerate() {
+        for (index, kind) in kinds.clone().enumerate() {
             self.check_unseen(index, kind).await?;
         }
         self.check_counters().await?;
         // After the counters, because a count depends on the numbers of the records (see `totals`).
         let counts = std::mem::take(&mut self.first_counts);
-        for (kind, count) in kinds::KINDS.into_iter().zip(counts) {
-            let partitions = self.total_partitions.remove(kind.name()).unwrap_or_default();
+        for (kind, count) in kinds.zip(counts) {
+            let partitions = self.total_partitions.remove(kind.name).unwrap_or_default();
             self.check_totals(kind, &partitions, count).await?;
         }
         Ok(())

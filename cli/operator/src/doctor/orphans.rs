@@ -10,12 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::join;
 
 use super::check::Check;
-use super::kind::KindRef;
-use super::kinds::{DerivedFrom, origin};
 use super::{Doctor, Result};
 use crate::Operator;
-use shared::store::unscoped::key;
-use table::item::Item;
+use crate::kinds::{Kind, Storage};
+use shared::ids::CallId;
+use shared::store::unscoped::key::{self, Keys, Origin};
+use shared::store::unscoped::{calendars, forms};
+use table::item::{self, Item};
 use table::{Condition, Key, Scanned, Transaction, key_of};
 
 /// Items with records that are read together, in one batch of gets.
@@ -27,11 +28,49 @@ pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 /// A derived item, and the record from which it should be derived.
 struct Derivation {
     /// The kind of the record.
-    kind: KindRef,
+    kind: &'static Storage,
     /// The key of the derived item.
     item: Key,
     /// The key of the record; `None` if no record can have such an item.
     record: Option<Key>,
+}
+
+/// The source of a derived item.
+enum DerivedFrom {
+    /// Many records of a kind: it is a total.
+    Many(&'static Storage),
+    /// One record of a kind, at this key, which need not exist. Without a key, no record can have such an item.
+    One(&'static Storage, Option<Key>),
+}
+
+/// The kind and key of the record that an item is derived from; `None` if the item is not derived. The item's key
+/// contains the record's id. Events, calendar links and form links instead contain the id in an attribute.
+fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
+    let many = |kind: Kind| kind.storage().map(DerivedFrom::Many);
+    let (kind, record) = match keys.origin(key) {
+        Origin::None => return None,
+        Origin::LeadTotal => return many(Kind::Leads),
+        Origin::OpportunityTotal => return many(Kind::Opportunities),
+        Origin::CalendarTotal => return many(Kind::Calendars),
+        Origin::MeetingTotal => return many(Kind::Meetings),
+        Origin::Lead(id) => (Kind::Leads, id.map(|id| keys.lead(id))),
+        Origin::Event => (Kind::Calls, call_of(item).map(|id| keys.call(id))),
+        Origin::Opportunity(id) => (Kind::Opportunities, id.map(|id| keys.opportunity(id))),
+        Origin::CalendarLink => (
+            Kind::Calendars,
+            calendars::linked(item).map(|id| keys.calendar(id)),
+        ),
+        Origin::FormLink => (Kind::Hooks, forms::linked(item).map(|id| keys.form(id))),
+        Origin::Meeting(id) => (Kind::Meetings, id.map(|id| keys.meeting(id))),
+        Origin::Ticket(id) => (Kind::Tickets, id.map(|id| keys.ticket(id))),
+        Origin::File => (Kind::Files, keys.listed_file(key).map(|name| keys.file(&name))),
+    };
+    Some(DerivedFrom::One(kind.storage()?, record))
+}
+
+/// The call of an event.
+fn call_of(event: &Item) -> Option<CallId> {
+    item::number("event", event, "call").ok().and_then(CallId::new)
 }
 
 impl Doctor<'_> {
@@ -76,17 +115,14 @@ impl Doctor<'_> {
                         // A record that was already checked derives the item, so it is no orphan. Items that are
                         // missing from the scan or have other content stay unmarked; `check_unseen` later checks their
                         // records.
-                        known.mark_if_equal(kind.content_digest(&item));
+                        known.mark_if_equal((kind.content_digest)(&item));
                     } else {
                         let item = key;
                         derivations.push(Derivation { kind, item, record });
                     }
                 }
                 Some(DerivedFrom::Many(kind)) => {
-                    self.total_partitions
-                        .entry(kind.name())
-                        .or_default()
-                        .insert(key.pk);
+                    self.total_partitions.entry(kind.name).or_default().insert(key.pk);
                 }
             }
         }
@@ -107,7 +143,7 @@ impl Doctor<'_> {
             let record = record.as_ref().and_then(|key| found.get(key));
             // An unreadable record was reported itself, and may derive anything.
             let is_derived = |record| {
-                let derived = kind.derived(operator.keys(), record);
+                let derived = (kind.derived)(operator.keys(), record);
                 derived.map_or(true, |derived| derived.items.contains_key(item))
             };
             // A difference between a record and this item was reported with the record.
@@ -131,13 +167,13 @@ async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     let Some(place) = place else {
         return Ok(Check::wrong(
             key,
-            format!("no {} can have such an item", kind.name()),
+            format!("no {} can have such an item", kind.name),
             fix,
         ));
     };
     let record = operator.reads().get(&place).await?;
     if let Some(record) = &record
-        && kind.derived(operator.keys(), record)?.items.contains_key(key)
+        && (kind.derived)(operator.keys(), record)?.items.contains_key(key)
     {
         return Ok(Check::Fine);
     }
@@ -150,7 +186,7 @@ async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
         "does not have it"
     };
     let reason = format!("{} {fault}", kind.label(&place));
-    let unchanged = record.map(|record| kind.unchanged(&record));
+    let unchanged = record.map(|record| (kind.unchanged)(&record));
     fix.check(place, unchanged.unwrap_or(Ok(Condition::Absent))?);
     Ok(Check::wrong(key, reason, fix))
 }

@@ -30,9 +30,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-use super::kind::KindRef;
 use super::tally::{Class, Recount, add_shard};
 use super::{Doctor, Result};
+use crate::kinds::Storage;
 use shared::store::unscoped::key::{self, Origin};
 use table::item::{self, Item};
 use table::{Condition, Key, KeyRange, Policy, StoreError, Transaction, key_of, shard_of, shards};
@@ -46,7 +46,7 @@ impl Doctor<'_> {
     /// Compares the totals of a kind with a first count, and counts the differing ones exactly.
     pub(super) async fn check_totals(
         &mut self,
-        kind: KindRef,
+        kind: &Storage,
         partitions: &BTreeSet<String>,
         mut tally: Recount,
     ) -> Result<()> {
@@ -111,7 +111,7 @@ impl Doctor<'_> {
 
     /// Counts the classes of the totals `open` as the module's comment describes, and reports or repairs the totals
     /// that differ. Reports the totals that keep changing.
-    async fn compare_exactly(&mut self, kind: KindRef, mut open: BTreeSet<Key>) -> Result<()> {
+    async fn compare_exactly(&mut self, kind: &Storage, mut open: BTreeSet<Key>) -> Result<()> {
         if open.is_empty() {
             return Ok(());
         }
@@ -143,7 +143,7 @@ impl Doctor<'_> {
         for key in open {
             let reason = format!(
                 "cannot be compared while so many {} change; run again",
-                kind.plural()
+                kind.plural
             );
             self.report(key, reason, false);
         }
@@ -242,11 +242,10 @@ impl Doctor<'_> {
 
     /// A number that every later record of the kind exceeds: the last one of the counter, or the largest one of the
     /// read records if the counter is too low.
-    async fn last_number(&self, kind: KindRef) -> Result<u64, StoreError> {
-        let Some(counter) = kind.about().counter else {
+    async fn last_number(&self, kind: &Storage) -> Result<u64, StoreError> {
+        let Some(number) = kind.sequence else {
             return Ok(0);
         };
-        let number = (counter, kind.name());
         let seen = self.largest_numbers.get(&number).copied().unwrap_or_default();
         Ok(self.last_taken(number).await?.max(seen))
     }
@@ -254,20 +253,20 @@ impl Doctor<'_> {
     /// Adds the records with sort keys above `after` and up to `through` to a count. `None` is no limit.
     async fn count_records(
         &mut self,
-        kind: KindRef,
+        kind: &Storage,
         after: Option<&String>,
         through: Option<&String>,
         mut tally: Recount,
     ) -> Result<Recount> {
-        let ranges = KeyRange::of_each(kind.records(self.operator.keys()), after, through);
+        let ranges = KeyRange::of_each((kind.partitions)(self.operator.keys()), after, through);
         let mut pages = self.pages_of(ranges);
         while let Some(page) = pages.next().await? {
-            self.report_progress(kind.plural());
+            self.report_progress(kind.plural);
             for record in page {
                 if kind.is_misplaced(&key_of(&record)?, &record).unwrap_or_default() {
                     continue;
                 }
-                match kind.derived(self.operator.keys(), &record) {
+                match (kind.derived)(self.operator.keys(), &record) {
                     Ok(derived) => tally.count(&derived),
                     Err(_) => tally.unreadable = true,
                 }
@@ -277,9 +276,9 @@ impl Doctor<'_> {
     }
 
     /// Reports that the totals of a kind cannot be compared.
-    fn report_uncountable(&mut self, kind: KindRef) {
-        let what = format!("totals of {}", kind.plural());
-        let reason = format!("cannot be compared, because a {} cannot be read", kind.name());
+    fn report_uncountable(&mut self, kind: &Storage) {
+        let what = format!("totals of {}", kind.plural);
+        let reason = format!("cannot be compared, because a {} cannot be read", kind.name);
         self.report(what, reason, false);
     }
 }

@@ -2,10 +2,11 @@
 
 use std::borrow::Borrow as _;
 use std::collections::BTreeMap;
+use std::io;
 
 use indicatif::ProgressBar;
 use shared::ids::CallId;
-use table::MAX_WRITES;
+use table::{MAX_WRITES, StoreError};
 
 use super::ImportError;
 use super::losses::losses;
@@ -13,8 +14,7 @@ use super::plan::ImportPlan;
 use super::references::KnownRecords;
 use super::report::ImportTally;
 use super::source::Lines;
-use crate::kinds::references::{References, Referent};
-use crate::kinds::{self, ANOTHER_RECORD, ImportKind, Kind, Mode, RecordKind};
+use crate::kinds::{self, ANOTHER_RECORD, Kind, Mode, RecordKind, StoredKind};
 use crate::{Operator, Outcome, progress};
 
 /// Maximum bytes of lines in a chunk, except for its last line.
@@ -66,19 +66,19 @@ impl ChunkPlan {
     }
 
     /// Maximum lines in a chunk of a kind.
-    pub fn max_lines<K: ImportKind>(&self) -> usize {
+    pub fn max_lines<K: StoredKind>(&self) -> usize {
         K::MIN_CHUNK.max(self.lines)
     }
 
     /// Maximum concurrent chunks of a kind.
-    pub fn concurrency<K: ImportKind>(&self) -> usize {
+    pub fn concurrency<K: StoredKind>(&self) -> usize {
         if K::CONCURRENT { self.concurrency } else { 1 }
     }
 }
 
 /// Reads the next lines of a kind that are `wanted` by their numbers, up to line `last` and at most `max_lines`.
 /// Returns no lines at the end.
-pub fn read_chunk<K: ImportKind>(
+pub fn read_chunk<K: StoredKind>(
     lines: &mut Lines<'_>,
     last: u64,
     max_lines: usize,
@@ -122,7 +122,7 @@ impl ChunkWriter<'_> {
     /// Writes the lines of a chunk, and returns each with its outcome. Lines with missing references are refused, and
     /// come first. In check-only mode, nothing is written. That mode is for lines whose record a later line writes too:
     /// only the later line is written, but the earlier one must also be valid.
-    pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<FinishedChunk<K>, ImportError> {
+    pub async fn write<K: StoredKind>(&self, chunk: Chunk<K>) -> Result<FinishedChunk<K>, ImportError> {
         let (good, mut finished) = self.split_by_references::<K>(chunk).await?;
         let good = self.merge_lines::<K>(good, &mut finished).await?;
         let mut losses = if self.lists_losses {
@@ -148,7 +148,7 @@ impl ChunkWriter<'_> {
     }
 
     /// Replaces the lines that merge by what their records become. Lines of records that lack nothing are finished.
-    async fn merge_lines<K: ImportKind>(
+    async fn merge_lines<K: StoredKind>(
         &self,
         chunk: Chunk<K>,
         finished: &mut Finished<K>,
@@ -162,9 +162,18 @@ impl ChunkWriter<'_> {
                 merged.push((number, line));
                 continue;
             }
-            match K::merged(self.operator, line.clone()).await? {
-                Some(line) => merged.push((number, line)),
-                None => finished.push((number, line, Outcome::Unchanged)),
+            let key = K::key(self.operator.keys(), line.borrow());
+            let stored = self.operator.reads().get_many(key).await?.into_values().next();
+            match stored.map(K::DECODE).transpose() {
+                Ok(None) => merged.push((number, line)),
+                Ok(Some(stored)) => match K::merged(line.clone(), stored) {
+                    Some(line) => merged.push((number, line)),
+                    None => finished.push((number, line, Outcome::Unchanged)),
+                },
+                Err(cause @ StoreError::Corrupt { .. }) => {
+                    finished.push((number, line, Outcome::Refused(cause.to_string())));
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(merged)
@@ -172,25 +181,18 @@ impl ChunkWriter<'_> {
 
     /// Splits a chunk into the lines whose references exist, completed with what the plan knows about them, and the
     /// refused others.
-    async fn split_by_references<K: ImportKind>(
+    async fn split_by_references<K: StoredKind>(
         &self,
         chunk: Chunk<K>,
     ) -> Result<(Chunk<K>, Finished<K>), ImportError> {
-        let references = chunk.iter().map(|(_, line)| {
-            let mut references = References::default();
-            K::references(line.borrow(), &mut references);
-            references
-        });
-        let references: Vec<_> = references.collect();
+        let references = chunk.iter().map(|(_, line)| K::references(line.borrow()));
+        let references = references
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(io::Error::from)?;
         let checked = self.known.check(self.operator, &references).await?;
         let (mut good, mut refused) = (Chunk::<K>::new(), Finished::<K>::new());
         for ((number, mut line), result) in chunk.into_iter().zip(checked) {
-            let mut references = References::default();
-            K::references(line.borrow(), &mut references);
-            K::links(line.borrow(), &mut references);
-            references.add("lead_id", Referent::Lead, K::lead(line.borrow()));
-            let other = self.known.refers_to_other(&references);
-            match other.map_or(result, Err) {
+            match result {
                 Ok(()) => {
                     K::with_events(&mut line, |call| self.plan.brings_event_of(call));
                     K::with_links(&mut line, |lead| self.plan.is_linked(lead));
@@ -216,7 +218,7 @@ pub struct OutcomeSink<'i> {
 
 impl OutcomeSink<'_> {
     /// Records the outcomes of a chunk. In a pass that only checks, collects the good lines instead of counting them.
-    pub async fn record<K: ImportKind>(
+    pub async fn record<K: StoredKind>(
         &mut self,
         (lines, losses): FinishedChunk<K>,
     ) -> Result<(), ImportError> {

@@ -6,31 +6,31 @@ use serde_json::Value;
 
 use super::ImportError;
 use crate::Operator;
-use crate::kinds::ImportKind;
+use crate::kinds::StoredKind;
 use crate::line::Fields;
 
 /// Maximum named losses of a record.
 const MAX_NAMED: usize = 20;
 
 /// By line, the fields that the stored records of lines lose. Reads the records.
-pub async fn losses<K: ImportKind>(
+pub async fn losses<K: StoredKind>(
     operator: &Operator,
     chunk: &[(u64, K::Line)],
 ) -> Result<Vec<(u64, String)>, ImportError> {
     let replaced = chunk.iter().filter_map(|(number, line)| {
         let record = line.borrow();
-        Some((*number, record, K::replaced(operator.keys(), record)?))
+        Some((*number, record, K::key(operator.keys(), record)?))
     });
     let replaced: Vec<_> = replaced.collect();
-    let keys = replaced.iter().map(|(.., (key, _))| key.clone());
+    let keys = replaced.iter().map(|(.., key)| key.clone());
     let found = operator.reads().get_many(keys).await?;
-    let lost = replaced.into_iter().filter_map(|(number, record, (key, read))| {
-        let stored = read(found.get(&key)?.clone()).ok()?;
+    let lost = replaced.into_iter().filter_map(|(number, record, key)| {
+        let stored = K::DECODE(found.get(&key)?.clone()).ok()?;
         let (before, after) = (K::export(&stored).ok()?, K::export(record).ok()?);
         let mut names = Vec::new();
         compare("", &before, &after, &mut names);
         names.truncate(MAX_NAMED);
-        let (kind, id) = (K::KIND.name(), K::identity(record));
+        let (kind, id) = (K::KIND.name(), K::label(record));
         (!names.is_empty()).then(|| (number, format!("{kind} {id} loses {}", names.join(", "))))
     });
     Ok(lost.collect())

@@ -19,10 +19,7 @@ mod stop;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Kind, Leads,
-    LossReasons, Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
-};
+use crate::kinds::{Kind, Mode, StoredKind, with_stored};
 use crate::{Operator, OperatorError};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesOrdered;
@@ -147,29 +144,10 @@ impl Import<'_> {
     /// Imports every kind after those to which it refers.
     async fn import_all(&mut self) -> Result<(), ImportError> {
         self.import_directory().await?;
-        self.import_kind::<Users>().await?;
-        self.known.users = self.operator.user_ids().await?;
-        self.import_kind::<Profiles>().await?;
-        self.import_kind::<Tags>().await?;
-        self.import_kind::<LossReasons>().await?;
-        self.import_kind::<Companies>().await?;
-        self.import_kind::<Leads>().await?;
-        self.import_kind::<Funnels>().await?;
-        let funnels = self.operator.reader().funnels().await?;
-        self.known.funnels = funnels.into_iter().map(|funnel| (funnel.id, funnel)).collect();
-        self.import_kind::<Opportunities>().await?;
-        self.import_kind::<Calendars>().await?;
-        self.import_kind::<Meetings>().await?;
-        self.import_kind::<Tickets>().await?;
-        self.import_kind::<Files>().await?;
-        if let Some(last) = self.plan.last_event() {
-            self.operator.reserve_events(last).await?;
+        for kind in Kind::ALL {
+            self.begin(*kind).await?;
+            with_stored!(kind, K => self.import_kind::<K>().await?, ());
         }
-        self.import_kind::<Hooks>().await?;
-        self.import_kind::<Calls>().await?;
-        self.import_kind::<Events>().await?;
-        self.import_kind::<Reports>().await?;
-        self.import_kind::<Automations>().await?;
         for calls in self.calls_without_event.chunks(CALLS) {
             self.operator.complete_calls(calls).await?;
         }
@@ -177,9 +155,27 @@ impl Import<'_> {
         Ok(self.operator.refresh_copies().await?)
     }
 
+    /// Reads what lines of a kind and of the later ones may refer to, and reserves the ids of events.
+    async fn begin(&mut self, kind: Kind) -> Result<(), ImportError> {
+        match kind {
+            Kind::Profiles => self.known.users = self.operator.user_ids().await?,
+            Kind::Opportunities => {
+                let funnels = self.operator.reader().funnels().await?;
+                self.known.funnels = funnels.into_iter().map(|funnel| (funnel.id, funnel)).collect();
+            }
+            Kind::Calls => {
+                if let Some(last) = self.plan.last_event() {
+                    self.operator.reserve_events(last).await?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Writes the records of a kind, each from its last good line (C-81). First the last lines are written. Then the
     /// superseded lines are checked, and of each record whose last line was refused the last good one is written.
-    async fn import_kind<K: ImportKind>(&mut self) -> Result<(), ImportError> {
+    async fn import_kind<K: StoredKind>(&mut self) -> Result<(), ImportError> {
         self.known.others.append(&mut self.others);
         let superseded = self.plan.take_superseded(K::KIND).unwrap_or_default();
         self.tally.watch(superseded.last.keys().copied());
@@ -217,7 +213,7 @@ impl Import<'_> {
     /// Reads the wanted lines of a kind, and writes their records or only checks them, chunk by chunk. A long import
     /// writes several chunks of a kind concurrently and records their outcomes in order. A stopped import reads no
     /// further chunk, and waits for those that are being written.
-    async fn import_lines<K: ImportKind>(
+    async fn import_lines<K: StoredKind>(
         &mut self,
         is_wanted: &(dyn Fn(&ImportPlan, u64) -> bool + Sync),
     ) -> Result<(), ImportError> {

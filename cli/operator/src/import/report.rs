@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Outcome;
-use crate::kinds::{Kind, faults, field_names};
+use crate::kinds::{Kind, nearest};
 use serde::Serialize;
 
 /// Maximum listed reasons, which bounds the memory of an import with many bad lines.
@@ -128,7 +128,7 @@ impl ImportTally {
             .into_iter()
             .map(|((kind, name), lines)| CustomFieldCount {
                 kind: kind.name(),
-                nearest: faults::nearest(&name, field_names(kind)),
+                nearest: nearest(&name, &kind.field_names()),
                 name: harmless(name),
                 lines,
             })

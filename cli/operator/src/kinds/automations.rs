@@ -3,8 +3,8 @@
 //! The directory contains the events for which active automations wait, so that only those are written to the outbox.
 //! Directory and automations change in one transaction, and the directory's version serialises such transactions.
 
-use shared::automation::{Action, Automation, Filters};
-use shared::ids::{ColumnId, FunnelId};
+use shared::automation::{Action, Automation};
+use shared::ids::AutomationId;
 use shared::store::unscoped::automations::{self, FoundAutomation};
 use table::{Policy, key_of};
 
@@ -21,16 +21,34 @@ impl RecordKind for Automations {
     type Record = Automation;
     type Line = Automation;
     const KIND: Kind = Kind::Automations;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed().note("1 to 255 characters"),
+        field(
+            Shape::OneOf("leadPhoneCall lead opportunity meeting form"),
+            "trigger",
+        )
+        .needed()
+        .note("see [automations](#automations)"),
+        field(Shape::OneOf(""), "event").needed(),
+        field(Shape::Flag, "active").or("true"),
+        field(Shape::Object, "filters"),
+        field(Shape::Objects, "actions")
+            .needed()
+            .such_as(r#"[{"type": "addPoints", "points": 10}]"#)
+            .note("1 to 20"),
+        field(Shape::Id, "filters.owner").refers(Kind::Users),
+        field(Shape::Id, "filters.form").refers(Kind::Hooks),
+        field(Shape::Id, "filters.funnel actions[].funnel").refers(Kind::Funnels),
+        field(Shape::Id, "filters.column actions[].column").column_of("funnel"),
+        field(Shape::Id, "actions[].user actions[].users").refers(Kind::Users),
+        field(Shape::Ids, "actions[].departments").refers(Kind::Departments),
+    ];
 
     fn parse(fields: Fields) -> Result<Automation, String> {
-        let automation: Automation = line::read(fields)?;
+        let automation: Automation = read::<Self, _>(fields)?;
         automation.validate()?;
-        limits::size(&automation)?;
         Ok(automation)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Automation>()
     }
 
     /// The import cannot know the options of the process that delivers.
@@ -51,57 +69,22 @@ impl RecordKind for Automations {
     fn identity(automation: &Automation) -> u64 {
         automation.id.get()
     }
-
-    fn references(automation: &Automation, to: &mut References) {
-        let mut filters = References::default();
-        add_filter_references(&automation.filters, &mut filters);
-        to.add_within("filters", filters);
-        for (at, action) in automation.actions.iter().enumerate() {
-            let mut named = References::default();
-            add_references(action, &mut named);
-            to.add_within(&format!("actions[{at}]"), named);
-        }
-    }
-
-    fn export(automation: &Automation) -> serde_json::Result<Fields> {
-        sparse(automation)
-    }
 }
 
-fn add_filter_references(filters: &Filters, to: &mut References) {
-    to.add("owner", Referent::User, filters.owner);
-    to.add("form", Referent::Hook, filters.form);
-    to.add("funnel", Referent::Funnel, filters.funnel);
-    if let (Some(funnel), Some(column)) = (filters.funnel, filters.column) {
-        to.push("column", column_of(funnel, column));
-    }
-}
-
-fn column_of(funnel: FunnelId, column: ColumnId) -> Referent {
-    Referent::ColumnOf {
-        funnel: funnel.get(),
-        column: column.get(),
-        lacking: |funnel, column| format!("column {column} is not one of funnel {funnel}"),
-    }
-}
-
-/// Adds the records that an action refers to.
-fn add_references(action: &Action, to: &mut References) {
-    match action {
-        Action::SetOwner { user } => to.add("user", Referent::User, [*user]),
-        Action::AddAccess { users, departments } => {
-            to.add("users", Referent::User, users.iter().copied());
-            to.add("departments", Referent::Department, departments.iter().copied());
-        }
-        Action::CreateOpportunity { funnel, column, .. } => {
-            to.add("funnel", Referent::Funnel, [*funnel]);
-            to.push("column", column_of(*funnel, *column));
-        }
-        Action::AddPoints { .. } | Action::Notify(_) => {}
-    }
-}
-
-impl ImportKind for Automations {
+impl StoredKind for Automations {
+    const STORAGE: Storage = Storage {
+        removal: Some(Removal::OfAutomation),
+        ..Storage::of(
+            ["automation", "automations"],
+            |keys| vec![keys.automations()],
+            |keys, id| Some(keys.automation(AutomationId::parse(id)?)),
+            |_, automation| nothing(automations::decode(automation)),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Automation, StoreError> = |item| match automations::decode(&item)? {
+        FoundAutomation::Known(automation) => Ok(automation),
+        FoundAutomation::Later { .. } => Err(item::corrupt("automation", "a later version wrote it")),
+    };
     /// Custom fields in bodies are looked up in the leads, forms and funnels.
     const CHECK_READS_TABLE: bool = true;
 
@@ -127,19 +110,6 @@ impl ImportKind for Automations {
             }
         }
         Ok(outcomes)
-    }
-}
-
-impl ExportKind for Automations {
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.automations()]
-    }
-
-    fn decode(item: Item) -> Result<Automation, StoreError> {
-        match automations::decode(&item)? {
-            FoundAutomation::Known(automation) => Ok(automation),
-            FoundAutomation::Later { .. } => Err(item::corrupt("automation", "a later version wrote it")),
-        }
     }
 }
 

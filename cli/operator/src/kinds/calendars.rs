@@ -23,21 +23,31 @@ impl RecordKind for Calendars {
     type Record = Calendar;
     type Line = Dated<Calendar>;
     const KIND: Kind = Kind::Calendars;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed().filled().up_to(MAX_NAME),
+        field(Shape::Text, "host company").up_to(MAX_NAME),
+        field(Shape::Text, "keyName publicId timezone").needed(),
+        field(Shape::Id, "userId").needed().refers(Kind::Users),
+        field(Shape::Integer, "durationMinutes")
+            .needed()
+            .note("1 to 1440"),
+        field(Shape::Integer, "bufferMinutes").or("0").note("to 1440"),
+        field(Shape::Integer, "minimumNoticeMinutes").or("0"),
+        field(Shape::Flag, "isPublished").or("false"),
+        field(Shape::Flag, "sharesTime").or("true"),
+        field(Shape::Object, "hours")
+            .needed()
+            .such_as(r#"{"mon": [["09:00", "12:00"], ["13:30", "18:00"]]}"#)
+            .note("see [calendars](#calendars)"),
+        field(Shape::Object, "dates").such_as(r#"{"2026-12-24": [["09:00", "12:00"]]}"#),
+        field(Shape::Object, "horizon").such_as(r#"{"type": "days", "days": 30}"#),
+        field(Shape::Time, "createDate updateDate"),
+        field(Shape::ReadOnly, "nextMeeting"),
+    ];
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
-        let line = Dated::<Calendar>::read(fields)?;
-        if line.record.name.is_empty() {
-            return Err("name: must not be empty".to_owned());
-        }
-        within("name", Some(&line.record.name), MAX_NAME)?;
-        within("host", line.record.host.as_deref(), MAX_NAME)?;
-        within("company", line.record.company.as_deref(), MAX_NAME)?;
-        limits::size(&line.record)?;
-        Ok(line)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Calendar>()
+        Dated::read::<Self>(fields)
     }
 
     fn warnings(calendar: &Calendar) -> Vec<String> {
@@ -48,17 +58,21 @@ impl RecordKind for Calendars {
     fn identity(calendar: &Calendar) -> u64 {
         calendar.id.get()
     }
-
-    fn references(calendar: &Calendar, to: &mut References) {
-        to.add("userId", Referent::User, [calendar.user_id]);
-    }
-
-    fn export(calendar: &Calendar) -> serde_json::Result<Fields> {
-        sparse(calendar)
-    }
 }
 
-impl ImportKind for Calendars {
+impl StoredKind for Calendars {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Calendar, "calendar")),
+        unchanged: version,
+        removal: Some(Removal::Linked),
+        ..Storage::of(
+            ["calendar", "calendars"],
+            |keys| vec![keys.calendars()],
+            |keys, id| Some(keys.calendar(CalendarId::parse(id)?)),
+            |keys, item| CalendarRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Calendar, StoreError> = |item| calendars::calendar(&item);
     /// Calendars may exchange names, so they are written in one chunk. No response could contain more calendars (C-50).
     const MIN_CHUNK: usize = 10_000;
 
@@ -92,8 +106,6 @@ impl ImportKind for Calendars {
 }
 
 impl Decide for Calendars {
-    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Calendar, "calendar"));
-
     fn reads(keys: Keys<'_>, calendar: &Calendar, _mode: Mode) -> Vec<Key> {
         let names = LinkField::BOTH.map(|name| name.key(keys, calendar));
         [vec![keys.calendar(calendar.id)], names.to_vec()].concat()
@@ -119,16 +131,6 @@ impl Decide for Calendars {
             transaction.require(name, Condition::AbsentOrText { name: "id", value });
         }
         Ok(transaction)
-    }
-}
-
-impl ExportKind for Calendars {
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.calendars()]
-    }
-
-    fn decode(item: Item) -> Result<Calendar, StoreError> {
-        calendars::calendar(&item)
     }
 }
 

@@ -3,36 +3,21 @@
 use std::borrow::Borrow;
 
 use shared::call::Call;
-use shared::ids::{CallId, EventId};
-use shared::phone::digits;
+use shared::event::CallEvent;
+use shared::ids::{CallId, EventId, LeadId};
 use shared::store::unscoped::calls::{self, CallRecord};
 use shared::store::unscoped::erasure::PendingErasures;
 use shared::time::Timestamp;
 
+use shared::store::unscoped::derived::Derived;
+
 use crate::conditions::{record, same_event};
+use crate::content;
 
 use super::prelude::*;
 
 /// The optional fields of a stored event.
 const OPTIONAL_EVENT_ATTRIBUTES: [&str; 2] = ["phone", "callId"];
-/// The fields of a line.
-const FIELDS: [&str; 14] = [
-    "id",
-    "user",
-    "leadPhone",
-    "type",
-    "status",
-    "duration",
-    "record",
-    "service",
-    "lead",
-    "leadName",
-    "userName",
-    "callId",
-    "description",
-    "createDate",
-];
-
 /// The calls.
 #[derive(Debug)]
 pub struct Calls;
@@ -91,46 +76,81 @@ impl RecordKind for Calls {
     type Record = Call;
     type Line = CallLine;
     const KIND: Kind = Kind::Calls;
+    /// The limits of C-71, without cutting, because an operator can correct a line and a telephony provider cannot.
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Id, "user").needed().refers(Kind::Users),
+        field(Shape::Id, "lead").refers(Kind::Leads),
+        field(Shape::Digits, "leadPhone")
+            .up_to(64)
+            .note("only its digits are kept"),
+        field(Shape::Text, "service").needed().up_to(32),
+        field(Shape::Text, "leadName userName callId").up_to(64),
+        field(Shape::Text, "description").up_to(1000),
+        field(Shape::OneOf("INCOMING OUTGOING"), "type").needed(),
+        field(Shape::OneOf("COMPLETE INCOMPLETE"), "status").needed(),
+        field(Shape::Integer, "duration").needed().note("seconds"),
+        field(Shape::Flag, "record").needed(),
+        field(Shape::Time, "createDate"),
+    ];
 
     fn parse(mut fields: Fields) -> Result<CallLine, String> {
-        line::only(&fields, &FIELDS)?;
-        line::read_people(&mut fields, &["leadPhone"]);
         let create_date = line::take_time(&mut fields, "createDate")?;
-        let mut call: Call = line::read(fields)?;
-        call.lead_phone = call.lead_phone.as_deref().map(digits);
-        // The limits of C-71, without cutting, because an operator can correct a line and a telephony provider cannot.
-        within("service", Some(&call.service), 32)?;
-        within("leadPhone", call.lead_phone.as_deref(), 64)?;
-        within("leadName", call.lead_name.as_deref(), 64)?;
-        within("userName", call.user_name.as_deref(), 64)?;
-        within("callId", call.call_id.as_deref(), 64)?;
-        within("description", call.description.as_deref(), 1000)?;
         Ok(CallLine {
-            call,
+            call: read::<Self, _>(fields)?,
             create_date,
             with_event: false,
         })
     }
 
-    fn field_names() -> &'static [&'static str] {
-        &FIELDS
-    }
-
     fn identity(call: &Call) -> u64 {
         call.id.get()
     }
-
-    fn references(call: &Call, to: &mut References) {
-        to.add("user", Referent::User, [call.user]);
-        to.add("lead", Referent::Lead, call.lead);
-    }
-
-    fn export(call: &Call) -> serde_json::Result<Fields> {
-        sparse(call)
-    }
 }
 
-impl ImportKind for Calls {
+impl StoredKind for Calls {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Call, "call")),
+        further_numbers: |call| {
+            Ok(vec![(
+                (Counter::Call, "event"),
+                item::number("call", call, "event")?,
+            )])
+        },
+        unchanged: |call| {
+            let lacks = OPTIONAL.into_iter().filter(|name| !call.contains_key(*name));
+            Ok(Condition::Exactly {
+                has: call.clone(),
+                lacks: lacks.collect(),
+            })
+        },
+        required_lead: |call| Ok(calls::decode_record(call.clone())?.call.lead),
+        agrees: |derived, stored| {
+            let is_linked = LINKS.iter().all(|name| derived.get(*name) == stored.get(*name));
+            is_linked && is_event(stored)
+        },
+        content_digest: |item| {
+            let links = item.iter().filter(|(name, _)| LINKS.contains(&name.as_str()));
+            is_event(item).then(|| content::content_digest(links))
+        },
+        flaw: |call| {
+            let stored = calls::decode_record(call.clone())?;
+            let is_flawed = stored.call.lead.is_some() && stored.event.is_none();
+            Ok(is_flawed.then_some("has a lead and no event"))
+        },
+        copy: Some(LEAD_OF_EVENT),
+        ..Storage::of(
+            ["call", "calls"],
+            |keys| keys.calls(),
+            |keys, id| Some(keys.call(CallId::parse(id)?)),
+            derived,
+        )
+    };
+    const DECODE: fn(Item) -> Result<Call, StoreError> =
+        |item| calls::decode_record(item).map(|record| record.call);
+    const STOPS_AT: Option<&'static str> = Some("call");
+    const WITHOUT: Option<fn(Call, &PendingErasures) -> Call> = Some(|call, erasures| erasures.call(call));
+
     fn with_events(line: &mut CallLine, has_event: impl Fn(CallId) -> bool) {
         line.with_event = has_event(line.call.id);
     }
@@ -138,31 +158,57 @@ impl ImportKind for Calls {
     /// Writes calls, and the event of each call with a lead unless the event has its own line. A call recorded by the
     /// webhook is replaced only with `overwrite`. Leads' `lastActive` stays.
     async fn write(operator: &Operator, lines: &[&CallLine], mode: Mode) -> Written {
-        if let Some(last) = lines.iter().map(|line| line.call.id.get()).max() {
-            // Raised first, so that the webhook takes none of these ids (C-11).
-            let counter = operator.keys().counter(Counter::Call);
-            operator.table().raise(&counter, "call", last).await?;
-        }
+        operator.raise_ids::<Self>(lines).await?;
         let decide = async |lines: &[&CallLine], mode| operator.decide_calls(lines, mode).await;
         operator.write_batches(lines, mode, decide).await
     }
 }
 
-impl ExportKind for Calls {
-    const STOPS_AT: Option<&'static str> = Some("call");
-    const OF_LEADS: bool = true;
+/// The attributes of an event that are derived. Its own line may have contained more than its call (C-81).
+const LINKS: [&str; 3] = ["id", "lead", "call"];
+/// Attributes that a stored call may lack. A call has no version, so its whole content is compared.
+const OPTIONAL: [&str; 8] = [
+    "lead",
+    "event",
+    "nonce",
+    "leadPhone",
+    "leadName",
+    "userName",
+    "callId",
+    "description",
+];
 
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        keys.calls()
+/// The event that is derived from a call.
+fn derived(keys: Keys<'_>, call: &Item) -> Result<Derived, StoreError> {
+    let stored = calls::decode_record(call.clone())?;
+    let mut derived = Derived::default();
+    if let Some(event) = stored.event.and_then(|id| stored.call.event(id)) {
+        derived
+            .items
+            .insert(keys.event(event.lead, event.id), item::encode("event", &event)?);
     }
+    Ok(derived)
+}
 
-    fn decode(item: Item) -> Result<Call, StoreError> {
-        calls::decode_record(item).map(|record| record.call)
-    }
+fn is_event(item: &Item) -> bool {
+    item::decode::<CallEvent>("event", item.clone()).is_ok()
+}
 
-    fn without(call: Call, erasures: &PendingErasures) -> Call {
-        erasures.call(call)
-    }
+/// A call and the event of a form contain data of their lead, so the lead must exist, or its erasure be under way.
+pub const LEAD_OF_EVENT: CopyRule = CopyRule {
+    markers: |keys, record, _| {
+        let lead = lead_of_event(record)?;
+        Ok(lead.map(|lead| keys.tombstone(lead)).into_iter().collect())
+    },
+    ..CopyRule::of(
+        "lead",
+        |keys, record| Ok(lead_of_event(record)?.map(|lead| keys.lead(lead))),
+        |_, _| Ok(None),
+    )
+};
+
+fn lead_of_event(record: &Item) -> Result<Option<LeadId>, StoreError> {
+    item::number("event", record, "lead").map(LeadId::new)
 }
 
 impl Operator {

@@ -6,8 +6,8 @@
 //! more after the company is written. If two concurrent imports disagree about a company, the copies of either may
 //! remain.
 
-use shared::ids::LeadId;
-use shared::people::{Company, NumberOrText};
+use shared::ids::{CompanyId, LeadId};
+use shared::people::Company;
 use shared::store::unscoped::leads::{LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use table::{KeyRange, Pages};
@@ -25,56 +25,43 @@ impl RecordKind for Companies {
     type Record = Company;
     type Line = Company;
     const KIND: Kind = Kind::Companies;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Person, "companyname").needed(),
+        field(Shape::Person, "cnpj companyemail companyphone"),
+        field(
+            Shape::Text,
+            "companyaddress companycity companycountry companyindustry companystate companyzipcode",
+        ),
+        field(Shape::Text, "createdByName pain_points photoUrl updatedByName"),
+        field(Shape::NumberOrText, "companyannualrevenue companynemployees"),
+        field(Shape::Number, "points customer_count"),
+        field(Shape::Id, "owner").refers(Kind::Users),
+        field(Shape::Id, "createdBy updatedBy"),
+        field(Shape::Time, "createDate updatedDate"),
+        field(Shape::ReadOnly, "_id"),
+    ];
 
-    fn parse(mut fields: Fields) -> Result<Company, String> {
-        line::read_people(
-            &mut fields,
-            &["companyname", "companyemail", "companyphone", "cnpj"],
-        );
-        line::read_numbers(&mut fields, &["points", "customer_count"]);
-        let mut company: Company = line::read(fields)?;
-        let figures = [
-            ("companyannualrevenue", &mut company.companyannualrevenue),
-            ("companynemployees", &mut company.companynemployees),
-        ];
-        for (name, figure) in figures {
-            if let Some(NumberOrText::Number(value)) = figure {
-                *value = number::storable(name, value)?;
-            }
-        }
-        let numbers = [
-            ("points", &mut company.points),
-            ("customer_count", &mut company.customer_count),
-        ];
-        for (name, value) in numbers {
-            if let Some(value) = value {
-                *value = number::storable(name, value)?;
-            }
-        }
-        Ok(company)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Company>()
+    fn parse(fields: Fields) -> Result<Company, String> {
+        read::<Self, _>(fields)
     }
 
     fn identity(company: &Company) -> u64 {
         company.id.get()
     }
-
-    fn references(company: &Company, to: &mut References) {
-        to.add("owner", Referent::User, company.owner);
-    }
-
-    fn export(company: &Company) -> serde_json::Result<Fields> {
-        sparse(company)
-    }
 }
 
-impl ImportKind for Companies {
-    fn replaced(keys: Keys<'_>, company: &Company) -> Option<Replaced<Company>> {
-        Some((keys.company(company.id), <Self as ExportKind>::decode))
-    }
+impl StoredKind for Companies {
+    const STORAGE: Storage = Storage {
+        removal: Some(Removal::Linked),
+        ..Storage::of(
+            ["company", "companies"],
+            |keys| vec![keys.companies()],
+            |keys, id| Some(keys.company(CompanyId::parse(id)?)),
+            |_, company| nothing(Self::DECODE(company.clone())),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Company, StoreError> = |item| item::decode("company", item);
 
     async fn write(operator: &Operator, lines: &[&Company], mode: Mode) -> Written {
         let keys = lines.iter().map(|company| operator.keys().company(company.id));
@@ -82,7 +69,7 @@ impl ImportKind for Companies {
         let mut changed = Vec::new();
         for company in lines {
             let before = stored.get(&operator.keys().company(company.id)).cloned();
-            let before = before.map(Self::decode).transpose()?;
+            let before = before.map(Self::DECODE).transpose()?;
             if before.is_some_and(|before| before != **company) {
                 changed.push(*company);
             }
@@ -98,13 +85,13 @@ impl ImportKind for Companies {
     }
 }
 
-impl PlainKind for Companies {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.companies()
+impl Decide for Companies {
+    fn reads(keys: Keys<'_>, company: &Company, _mode: Mode) -> Vec<Key> {
+        vec![keys.company(company.id)]
     }
 
-    fn key(keys: Keys<'_>, company: &Company) -> Key {
-        keys.company(company.id)
+    fn decide(operator: &Operator, company: &Company, found: &FoundItems, _mode: Mode) -> Decision {
+        found.replace(Self::KIND, operator.keys().company(company.id), company)
     }
 }
 

@@ -11,7 +11,8 @@ use shared::report::Definition;
 use shared::ticket::Ticket;
 use shared::time::Timestamp;
 
-use super::kind::LineOf;
+use super::fields::read;
+use super::kind::{LineOf, RecordKind};
 use crate::line::{self, Fields};
 
 /// A record of a line. Its times are `create_date` and `update_date`, not the record's own fields.
@@ -69,9 +70,9 @@ impl<T: Times> Dated<T> {
     ///
     /// # Errors
     /// The field at fault with the reason.
-    pub fn read(mut fields: Fields) -> Result<Self, String> {
+    pub fn read<K: RecordKind>(mut fields: Fields) -> Result<Self, String> {
         let times = Self::take_times(&mut fields)?;
-        Ok(Self::new(line::read(fields)?, times))
+        Ok(Self::new(read::<K, _>(fields)?, times))
     }
 
     /// Takes the times out of a line. Leaves placeholders, without which the record cannot be read.

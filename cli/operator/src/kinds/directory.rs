@@ -23,6 +23,12 @@ impl RecordKind for Settings {
     type Line = (String, Value);
     const KIND: Kind = Kind::Settings;
     const MERGES: bool = true;
+    const FIELDS: &'static [Field] = &[
+        field(Shape::Text, "name").needed(),
+        field(Shape::Any, "value")
+            .needed()
+            .note("see the [settings](../README.md#operate-it)"),
+    ];
 
     fn parse(mut fields: Fields) -> Result<Self::Line, String> {
         let name = fields.shift_remove("name");
@@ -41,10 +47,6 @@ impl RecordKind for Settings {
             (Some(_), None) => Err("value: is missing".to_owned()),
             (Some(_), Some(_)) => Err("name: must be text".to_owned()),
         }
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        &["name", "value"]
     }
 
     fn identity((name, _): &Self::Record) -> u64 {
@@ -94,10 +96,17 @@ impl RecordKind for Departments {
     type Record = (DepartmentId, Department);
     type Line = (DepartmentId, Department);
     const KIND: Kind = Kind::Departments;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed().up_to(MAX_NAME),
+        field(Shape::Id, "parent"),
+        field(Shape::ZeroOrOne, "show_crm show_sac360").or("1"),
+        field(Shape::Time, "createDate updateDate"),
+        field(Shape::ReadOnly, "users subs"),
+    ];
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
-        let line: DepartmentLine = line::read(fields)?;
-        within("name", Some(&line.name), MAX_NAME)?;
+        let line: DepartmentLine = read::<Self, _>(fields)?;
         let department = Department {
             show_crm: line.show_crm,
             show_sac360: line.show_sac360,
@@ -106,10 +115,6 @@ impl RecordKind for Departments {
             ..Department::new(line.name, line.parent)
         };
         Ok((line.id, department))
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<DepartmentLine>()
     }
 
     fn identity((id, _): &Self::Record) -> u64 {
@@ -140,6 +145,14 @@ impl RecordKind for Groups {
     type Record = (GroupId, Group);
     type Line = (GroupId, Group);
     const KIND: Kind = Kind::Groups;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed().up_to(MAX_NAME),
+        field(Shape::Object, "permissions")
+            .needed()
+            .such_as(r#"{"leads": "all", "opportunities": "own"}"#)
+            .note("see [below](#permissions-of-a-group)"),
+    ];
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
         let permissions = fields.get("permissions");
@@ -154,13 +167,8 @@ impl RecordKind for Groups {
             id,
             name,
             permissions,
-        } = line::read(fields)?;
-        within("name", Some(&name), MAX_NAME)?;
+        } = read::<Self, _>(fields)?;
         Ok((id, Group { name, permissions }))
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<GroupLine>()
     }
 
     fn identity((id, _): &Self::Record) -> u64 {

@@ -2,7 +2,6 @@
 
 use shared::event::{CallEvent, FormEvent, TimelineEvent};
 use shared::ids::{CallId, EventId};
-use shared::phone::digits;
 use shared::store::unscoped::calls::CallRecord;
 use shared::store::unscoped::events;
 use table::item;
@@ -10,6 +9,7 @@ use table::unknown::Raw;
 
 use crate::conditions::{record, same_event};
 
+use super::calls::LEAD_OF_EVENT;
 use super::prelude::*;
 
 /// The name of the event of a form.
@@ -25,23 +25,35 @@ impl RecordKind for Events {
     type Record = TimelineEvent;
     type Line = TimelineEvent;
     const KIND: Kind = Kind::Events;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Id, "lead").needed().refers(Kind::Leads),
+        field(
+            Shape::OneOf("voip.call_incoming voip.call_outgoing form.received"),
+            "name",
+        )
+        .needed(),
+        field(Shape::Id, "operator").needed().refers(Kind::Users),
+        field(Shape::Id, "call").needed().decided(Kind::Calls),
+        field(Shape::Digits, "phone")
+            .up_to(64)
+            .note("only its digits are kept"),
+        field(Shape::Text, "service").needed().up_to(32),
+        field(Shape::Text, "callId").up_to(64),
+        field(Shape::OneOf("COMPLETE INCOMPLETE"), "status").needed(),
+        field(Shape::Integer, "duration").needed().note("seconds"),
+        field(Shape::Time, "createDate").needed(),
+        field(Shape::Id, "form")
+            .refers(Kind::Hooks)
+            .note("of `form.received`"),
+        field(Shape::Object, "values").note("of `form.received`"),
+    ];
 
     fn parse(fields: Fields) -> Result<TimelineEvent, String> {
         if fields.get("name") == Some(&FORM_RECEIVED.into()) {
-            let event: FormEvent = line::read(fields)?;
-            limits::size(&sparse(&event).unwrap_or_default())?;
-            return Ok(TimelineEvent::Form(event));
+            return read::<Self, _>(fields).map(TimelineEvent::Form);
         }
-        let mut event: CallEvent = line::read(fields)?;
-        event.phone = event.phone.as_deref().map(digits);
-        within("service", Some(&event.service), 32)?;
-        within("phone", event.phone.as_deref(), 64)?;
-        within("callId", event.call_id.as_deref(), 64)?;
-        Ok(TimelineEvent::Call(event))
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<CallEvent>()
+        read::<Self, _>(fields).map(TimelineEvent::Call)
     }
 
     /// The id of the call, because a call has one event. Of the event of a form its own id, apart from calls.
@@ -52,27 +64,29 @@ impl RecordKind for Events {
         }
     }
 
-    fn references(event: &TimelineEvent, to: &mut References) {
-        match event {
-            TimelineEvent::Call(event) => to.add("operator", Referent::User, [event.operator]),
-            TimelineEvent::Form(event) => to.add("form", Referent::Hook, [event.form]),
-        }
-        to.add("lead", Referent::Lead, [event.lead()]);
-    }
-
     fn event(event: &TimelineEvent) -> Option<(EventId, CallId)> {
         match event {
             TimelineEvent::Call(event) => Some((event.id, event.call)),
             TimelineEvent::Form(_) => None,
         }
     }
-
-    fn export(event: &TimelineEvent) -> serde_json::Result<Fields> {
-        sparse(event)
-    }
 }
 
-impl ImportKind for Events {
+/// The records are those of forms. The event of a call is derived from the call.
+impl StoredKind for Events {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Call, "event")),
+        copy: Some(LEAD_OF_EVENT),
+        ..Storage::of(
+            ["event", "events"],
+            |keys| vec![keys.form_events()],
+            |_, _| None,
+            |_, event| nothing(events::decode(event)),
+        )
+    };
+    const DECODE: fn(Item) -> Result<TimelineEvent, StoreError> =
+        |item| events::decode(&item).map(TimelineEvent::Form);
+
     /// Writes events, each in place of the event of its call. The event of a call recorded by the webhook is replaced
     /// only with `overwrite`.
     async fn write(operator: &Operator, events: &[&TimelineEvent], mode: Mode) -> Written {

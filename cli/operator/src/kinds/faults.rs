@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::value::Error;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
-use serde::forward_to_deserialize_any;
 use serde_json::{Value, json};
 
-use super::{Kind, RecordKind};
+use super::RecordKind;
+use super::fields::example;
 use crate::line::Fields;
 
 /// Maximum named faults of a line.
@@ -19,46 +17,6 @@ const MAX_EDITS: usize = 2;
 const MAX_JUDGED: usize = 50;
 /// The days of a calendar's hours.
 const WEEK: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-
-/// Examples of fields with a structure, or with the id of another record, by kind and name.
-const FORMS: [(Kind, &str, &str); 12] = [
-    (Kind::Users, "group", "the id of a group: 1"),
-    (Kind::Users, "department", "the id of a department: 1"),
-    (
-        Kind::Groups,
-        "permissions",
-        r#"{"leads": "all", "opportunities": "own"}"#,
-    ),
-    (
-        Kind::Funnels,
-        "columns",
-        r#"["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]"#,
-    ),
-    (Kind::Funnels, "fields", r#"[{"name": "Origem", "type": "text"}]"#),
-    (Kind::Funnels, "access", r#"{"users": [7], "groups": [1]}"#),
-    (
-        Kind::Calendars,
-        "hours",
-        r#"{"mon": [["09:00", "12:00"], ["13:30", "18:00"]]}"#,
-    ),
-    (
-        Kind::Calendars,
-        "dates",
-        r#"{"2026-12-24": [["09:00", "12:00"]]}"#,
-    ),
-    (Kind::Calendars, "horizon", r#"{"type": "days", "days": 30}"#),
-    (Kind::Hooks, "fields", r#"[{"name": "telefone", "to": "phone"}]"#),
-    (
-        Kind::Hooks,
-        "opportunity",
-        r#"{"column": 1, "title": "Contato pelo site"}"#,
-    ),
-    (
-        Kind::Automations,
-        "actions",
-        r#"[{"type": "addPoints", "points": 10}]"#,
-    ),
-];
 
 /// The faults of a line that can be found, at most [`MAX_FAULTS`], beginning with `first`. Each element of a list is also
 /// judged without the others, because a fault of the first one hides those of the others.
@@ -189,7 +147,7 @@ fn put(fields: &mut Fields, name: &str, value: Option<Value>) {
 fn with_advice<K: RecordKind>(path: &str, reason: String) -> String {
     if reason.ends_with(": unknown field") {
         let day = path.strip_prefix("hours.").and_then(weekday);
-        return match day.or_else(|| nearest(path, K::field_names())) {
+        return match day.or_else(|| nearest(path, &K::KIND.field_names())) {
             Some(name) => format!("{reason}, did you mean {name}?"),
             None => reason,
         };
@@ -204,12 +162,9 @@ fn with_advice<K: RecordKind>(path: &str, reason: String) -> String {
     .iter()
     .any(|start| rule.starts_with(start));
     let field = path.split(['.', '[']).next().unwrap_or(path);
-    let form = FORMS
-        .iter()
-        .find(|(kind, name, _)| *kind == K::KIND && *name == field);
-    match form.filter(|_| is_of_form) {
-        Some((_, name, form)) => format!("{reason}, such as {name}: {form}"),
-        None => reason,
+    match example::<K>(field) {
+        example if is_of_form && !example.is_empty() => format!("{reason}, such as {field}: {example}"),
+        _ => reason,
     }
 }
 
@@ -259,50 +214,14 @@ fn edits(from: &str, to: &str) -> usize {
     rows[from.len()][to.len()]
 }
 
-/// The names of a type's fields, from its deserialization.
-pub(crate) fn names_of<T: DeserializeOwned>() -> &'static [&'static str] {
-    let mut names: &'static [&'static str] = &[];
-    // It always fails, because there is no value.
-    let _ = T::deserialize(AskedNames(&mut names));
-    names
-}
-
-/// A deserializer that stores the names of a struct's fields.
-struct AskedNames<'a>(&'a mut &'static [&'static str]);
-
-impl<'de> Deserializer<'de> for AskedNames<'_> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("only names are asked for"))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        *self.0 = fields;
-        self.deserialize_any(visitor)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use shared::people::User;
-
     use super::*;
-    use crate::kinds::check_line;
+    use crate::kinds::{Kind, check_line};
 
     #[test]
     fn near_names() {
-        let known = names_of::<User>();
+        let known = Kind::Users.field_names();
         assert!(known.contains(&"lastName") && known.len() > 15, "{known:?}");
         for (name, meant) in [
             ("emial", Some("email")),
@@ -313,7 +232,7 @@ mod tests {
             ("colour", None),
             ("email_2", None),
         ] {
-            assert_eq!(nearest(name, known), meant, "{name}");
+            assert_eq!(nearest(name, &known), meant, "{name}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! The files of tickets. No endpoint writes them.
 
+use shared::ids::{FileId, LeadId, TicketId};
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::tickets::{FileRecord, FileState, TicketRecord};
 use shared::ticket::{FileName, TicketFile};
@@ -14,18 +15,21 @@ impl RecordKind for Files {
     type Record = TicketFile;
     type Line = TicketFile;
     const KIND: Kind = Kind::Files;
+    const FIELDS: &'static [Field] = &[
+        field(Shape::Id, "ticket").needed().decided(Kind::Tickets),
+        field(Shape::Id, "id"),
+        field(Shape::Text, "store_path")
+            .up_to(TicketFile::MAX_PATH)
+            .note("needed without `id`"),
+        field(Shape::Text, "type url mimetype store_url ext"),
+    ];
 
     fn parse(fields: Fields) -> Result<TicketFile, String> {
-        let file: TicketFile = line::read(fields)?;
+        let file: TicketFile = read::<Self, _>(fields)?;
         if file.id.is_none() && file.store_path.is_none() {
             return Err("store_path: is missing".to_owned());
         }
-        within("store_path", file.store_path.as_deref(), TicketFile::MAX_PATH)?;
         Ok(file)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<TicketFile>()
     }
 
     fn identity(file: &TicketFile) -> u64 {
@@ -35,17 +39,39 @@ impl RecordKind for Files {
         }
     }
 
-    fn links(file: &TicketFile, to: &mut References) {
-        to.add("ticket", Referent::Ticket, [file.ticket]);
-    }
-
     fn export(file: &TicketFile) -> serde_json::Result<Fields> {
         Ok(file.sparse())
     }
 }
 
-impl ImportKind for Files {
+impl StoredKind for Files {
+    const STORAGE: Storage = Storage {
+        unchanged: version,
+        required_lead: |file| Ok(FileRecord::decode(file)?.lead),
+        copy: Some(LEAD),
+        removal: Some(Removal::Unlinked),
+        ..Storage::of(
+            ["file", "files"],
+            |keys| vec![keys.files()],
+            |keys, label| Some(keys.file(&named(label)?)),
+            |keys, item| FileRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<TicketFile, StoreError> =
+        |item| FileState::decode(&item).map(|state| state.file);
+    const STOPS_AT: Option<&'static str> = Some("ticket");
     const CHECK_READS_TABLE: bool = true;
+
+    fn number(file: &TicketFile) -> u64 {
+        file.ticket.get()
+    }
+
+    fn label(file: &TicketFile) -> String {
+        match file.name() {
+            FileName::Id(id) => id.to_string(),
+            FileName::Path(ticket, path) => format!("{ticket}:{path}"),
+        }
+    }
 
     async fn write(operator: &Operator, lines: &[&TicketFile], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
@@ -85,25 +111,42 @@ impl Decide for Files {
     }
 }
 
-impl ExportKind for Files {
-    const STOPS_AT: Option<&'static str> = Some("ticket");
-
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.files()]
+/// The file with an id, or with a ticket and path as in `501:path`.
+fn named(label: &str) -> Option<FileName> {
+    if let Some(id) = FileId::parse(label) {
+        return Some(FileName::Id(id));
     }
+    let (ticket, path) = label.split_once(':')?;
+    Some(FileName::Path(TicketId::parse(ticket)?, path.to_owned()))
+}
 
-    fn decode(item: Item) -> Result<TicketFile, StoreError> {
-        FileState::decode(&item).map(|state| state.file)
-    }
+/// A file has the lead of its ticket. While the lead of either is being erased, its mark excuses a difference, because
+/// the ticket loses the lead first and files added later never get it. A change of the ticket's lead excuses nothing.
+const LEAD: CopyRule = CopyRule {
+    markers: |keys, record, ticket| {
+        let leads = [FileRecord::decode(record)?.lead, lead_of(ticket)?];
+        Ok(leads
+            .into_iter()
+            .flatten()
+            .map(|lead| keys.tombstone(lead))
+            .collect())
+    },
+    ..CopyRule::of(
+        "ticket",
+        |keys, record| Ok(Some(keys.ticket(FileRecord::decode(record)?.file.ticket))),
+        |record, ticket| {
+            let stored = FileRecord::decode(record)?;
+            let lead = lead_of(ticket)?;
+            if stored.lead == lead {
+                return Ok(None);
+            }
+            let file = stored.file.clone();
+            stored.next(FileState { file, lead }).encode().map(Some)
+        },
+    )
+};
 
-    fn number(file: &TicketFile) -> u64 {
-        file.ticket.get()
-    }
-
-    fn label(file: &TicketFile) -> String {
-        match file.name() {
-            FileName::Id(id) => id.to_string(),
-            FileName::Path(ticket, path) => format!("{ticket}:{path}"),
-        }
-    }
+fn lead_of(ticket: Option<&Item>) -> Result<Option<LeadId>, StoreError> {
+    let ticket = ticket.map(TicketRecord::decode).transpose()?;
+    Ok(ticket.and_then(|ticket| ticket.ticket.lead_relation))
 }

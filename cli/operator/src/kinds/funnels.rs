@@ -19,13 +19,30 @@ impl RecordKind for Funnels {
     type Line = Funnel;
     const KIND: Kind = Kind::Funnels;
     const MERGES: bool = true;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed(),
+        field(Shape::Objects, "columns")
+            .needed()
+            .such_as(r#"["Entrada", "Proposta"] or [{"id": 1, "name": "Entrada", "sequence": 1}]"#)
+            .note("`{id, name, sequence}`, `sequence` [default: 0]"),
+        field(Shape::Objects, "fields")
+            .such_as(r#"[{"name": "Origem", "type": "text"}]"#)
+            .note("`{name, type}`, `type` [default: `text`]"),
+        field(Shape::Object, "access")
+            .such_as(r#"{"users": [7], "groups": [1]}"#)
+            .note("lists `users`, `departments`, `groups`"),
+        field(Shape::Ids, "access.users").refers(Kind::Users),
+        field(Shape::Ids, "access.departments").refers(Kind::Departments),
+        field(Shape::Ids, "access.groups").refers(Kind::Groups),
+    ];
 
     fn parse(mut fields: Fields) -> Result<Funnel, String> {
         if fields.get("columns").is_none_or(Value::is_null) {
             return Err("columns: is missing".to_owned());
         }
-        name_columns(&mut fields);
-        let funnel: Funnel = line::read(fields)?;
+        read_columns(&mut fields);
+        let funnel: Funnel = read::<Self, _>(fields)?;
         // Without one it takes no opportunities.
         if funnel.columns.is_empty() {
             return Err("columns: must be a list with at least one column".to_owned());
@@ -48,24 +65,11 @@ impl RecordKind for Funnels {
                 ));
             }
         }
-        limits::size(&funnel)?;
         Ok(funnel)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Funnel>()
     }
 
     fn identity(funnel: &Funnel) -> u64 {
         funnel.id.get()
-    }
-
-    fn references(funnel: &Funnel, to: &mut References) {
-        let access = &funnel.access;
-        to.add("access.users", Referent::User, access.users.iter().copied());
-        let departments = access.departments.iter().copied();
-        to.add("access.departments", Referent::Department, departments);
-        to.add("access.groups", Referent::Group, access.groups.iter().copied());
     }
 
     fn export(funnel: &Funnel) -> serde_json::Result<Fields> {
@@ -79,26 +83,38 @@ impl RecordKind for Funnels {
     }
 }
 
+/// Fields of a column in responses, which an import ignores.
+const READ_ONLY: [&str; 3] = ["crm", "total", "totalValue"];
+
 /// Columns written as texts alone get their place in the list as id and sequence.
-fn name_columns(fields: &mut Fields) {
-    let columns = fields.get_mut("columns").and_then(Value::as_array_mut);
-    let columns = columns.filter(|columns| columns.iter().all(Value::is_string));
-    for (at, column) in (1_u64..).zip(columns.into_iter().flatten()) {
-        *column = json!({ "id": at, "name": column, "sequence": at });
+fn read_columns(fields: &mut Fields) {
+    let Some(columns) = fields.get_mut("columns").and_then(Value::as_array_mut) else {
+        return;
+    };
+    let are_texts = columns.iter().all(Value::is_string);
+    for (at, column) in (1_u64..).zip(columns) {
+        match column {
+            Value::Object(column) => column.retain(|name, _| !READ_ONLY.contains(&name.as_str())),
+            _ if are_texts => *column = json!({ "id": at, "name": column, "sequence": at }),
+            _ => {}
+        }
     }
 }
 
-impl ImportKind for Funnels {
-    fn replaced(keys: Keys<'_>, funnel: &Funnel) -> Option<Replaced<Funnel>> {
-        Some((keys.funnel(funnel.id), <Self as ExportKind>::decode))
-    }
+impl StoredKind for Funnels {
+    const STORAGE: Storage = Storage {
+        removal: Some(Removal::Linked),
+        ..Storage::of(
+            ["funnel", "funnels"],
+            |keys| vec![keys.funnels()],
+            |keys, id| Some(keys.funnel(FunnelId::parse(id)?)),
+            |_, funnel| nothing(Self::DECODE(funnel.clone())),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Funnel, StoreError> = |item| item::decode("funnel", item);
 
     /// Adds columns and fields at the end of those that the funnel has.
-    async fn merged(operator: &Operator, line: Funnel) -> Result<Option<Funnel>, OperatorError> {
-        let stored = operator.reads().get(&operator.keys().funnel(line.id)).await?;
-        let Some(before) = stored.map(Self::decode).transpose()? else {
-            return Ok(Some(line));
-        };
+    fn merged(line: Funnel, before: Funnel) -> Option<Funnel> {
         let mut funnel = before.clone();
         let last = before.columns.iter().map(|column| column.sequence).max();
         let columns = line
@@ -111,7 +127,7 @@ impl ImportKind for Funnels {
         }
         let is_new = |field: &CustomField| before.fields.iter().all(|known| known.name != field.name);
         funnel.fields.extend(line.fields.into_iter().filter(is_new));
-        Ok((funnel != before).then_some(funnel))
+        (funnel != before).then_some(funnel)
     }
 
     async fn write(operator: &Operator, lines: &[&Funnel], mode: Mode) -> Written {
@@ -142,7 +158,7 @@ impl Operator {
     /// A column with opportunities that the funnel would lose. No response would show these opportunities.
     async fn lost_column(&self, funnel: &Funnel, found: &FoundItems) -> Result<Option<ColumnId>, StoreError> {
         let stored = found.get(&self.keys().funnel(funnel.id)).cloned();
-        let stored = stored.map(Funnels::decode).transpose()?;
+        let stored = stored.map(Funnels::DECODE).transpose()?;
         let before = stored.iter().flat_map(|stored| &stored.columns);
         for column in before.filter(|column| !funnel.has_column(column.id)) {
             if self.has_opportunities(funnel.id, column.id).await? {
@@ -165,15 +181,5 @@ impl Operator {
             count += counts.sum::<i64>();
         }
         Ok(count > 0)
-    }
-}
-
-impl ExportKind for Funnels {
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.funnels()]
-    }
-
-    fn decode(item: Item) -> Result<Funnel, StoreError> {
-        item::decode("funnel", item)
     }
 }

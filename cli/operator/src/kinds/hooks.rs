@@ -6,6 +6,7 @@
 use serde_json::Value;
 use shared::form::{Form, TokenHash};
 use shared::funnel::Funnel;
+use shared::ids::FormId;
 use shared::store::unscoped::forms::{self, FormRecord};
 
 use super::prelude::*;
@@ -18,6 +19,24 @@ impl RecordKind for Hooks {
     type Record = Form;
     type Line = Form;
     const KIND: Kind = Kind::Hooks;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed(),
+        field(Shape::Text, "token").needed(),
+        field(Shape::Text, "tokenHash").note("in place of `token`"),
+        field(Shape::Id, "owner").refers(Kind::Users),
+        field(Shape::Flag, "active").or("true"),
+        field(Shape::Ids, "tags").refers(Kind::Tags).note("at most 50"),
+        field(Shape::Texts, "unique").note("`phone`, `email`"),
+        field(Shape::Objects, "fields")
+            .such_as(r#"[{"name": "telefone", "to": "phone"}]"#)
+            .note("at most 50 `{name, to, required}`, `required` [default: `false`]"),
+        field(Shape::Object, "opportunity")
+            .such_as(r#"{"column": 1, "title": "Contato pelo site"}"#)
+            .note("`{column, title, value, funnel}`, `value` [default: 0]"),
+        field(Shape::Id, "opportunity.funnel").refers(Kind::Funnels),
+        field(Shape::Id, "opportunity.column").column_of("funnel"),
+    ];
 
     fn parse(mut fields: Fields) -> Result<Form, String> {
         match fields.shift_remove("token") {
@@ -31,14 +50,9 @@ impl RecordKind for Hooks {
         if fields.get("tokenHash").is_none_or(Value::is_null) {
             return Err("token: is missing".to_owned());
         }
-        let form: Form = line::read(fields)?;
+        let form: Form = read::<Self, _>(fields)?;
         form.validate()?;
-        limits::size(&form)?;
         Ok(form)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Form>()
     }
 
     /// Names that a field of the lead probably means, because a form's field without `to` becomes a custom field.
@@ -58,36 +72,21 @@ impl RecordKind for Hooks {
     fn identity(form: &Form) -> u64 {
         form.id.get()
     }
-
-    fn references(form: &Form, to: &mut References) {
-        to.add("owner", Referent::User, form.owner);
-        to.add("tags", Referent::Tag, form.tags.iter().copied());
-        let Some(opportunity) = &form.opportunity else {
-            return;
-        };
-        let column = opportunity.column.get();
-        let lacking = |funnel, column| format!("column {column} is not one of funnel {funnel}");
-        let Some(funnel) = opportunity.funnel else {
-            return to.push("opportunity.column", Referent::Column(column));
-        };
-        to.add("opportunity.funnel", Referent::Funnel, [funnel]);
-        let funnel = funnel.get();
-        to.push(
-            "opportunity.column",
-            Referent::ColumnOf {
-                funnel,
-                column,
-                lacking,
-            },
-        );
-    }
-
-    fn export(form: &Form) -> serde_json::Result<Fields> {
-        sparse(form)
-    }
 }
 
-impl ImportKind for Hooks {
+impl StoredKind for Hooks {
+    const STORAGE: Storage = Storage {
+        unchanged: version,
+        removal: Some(Removal::Unlinked),
+        ..Storage::of(
+            ["hook", "hooks"],
+            |keys| vec![keys.forms()],
+            |keys, id| Some(keys.form(FormId::parse(id)?)),
+            |keys, item| FormRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Form, StoreError> = |item| forms::form(&item);
+
     async fn write(operator: &Operator, lines: &[&Form], mode: Mode) -> Written {
         let funnels = operator.reader().funnels().await?;
         let lines: Vec<_> = lines.iter().map(|form| with_funnel(form, &funnels)).collect();
@@ -157,15 +156,5 @@ impl Decide for Hooks {
         let value = form.id.to_string();
         transaction.require(link, Condition::AbsentOrText { name: "id", value });
         Ok(transaction)
-    }
-}
-
-impl ExportKind for Hooks {
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.forms()]
-    }
-
-    fn decode(item: Item) -> Result<Form, StoreError> {
-        forms::form(&item)
     }
 }

@@ -1,4 +1,4 @@
-//! A kind of records: how its lines are read, checked, written and exported.
+//! The description of a kind of records: its line, what it refers to, how it is stored, imported and exported.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -10,52 +10,38 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use shared::ids::{CallId, EventId, LeadId};
 use shared::store::unscoped::erasure::PendingErasures;
-use shared::store::unscoped::key::{Counter, Key, Keys};
+use shared::store::unscoped::key::{Key, Keys};
 use shared::time::Timestamp;
 use table::item::{self, Item};
 use table::{Condition, StoreError, Transaction, unknown};
 
-use super::references::References;
+use super::fields::Field;
+use super::storage::Storage;
+use super::{Kind, References};
 use crate::batch::{Decision, Mode, Skip};
 use crate::line::Fields;
-use crate::named::named;
 use crate::{Operator, OperatorError, Outcome};
 
-named! {
-    /// The kinds, in the order of imports and exports: each after those to which it refers.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    Kind {
-        Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
-        Tags "tag", LossReasons "lossReason",
-        Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
-        Meetings "meeting", Tickets "ticket", Files "file", Hooks "hook", Calls "call", Events "event",
-        Reports "report", Automations "automation",
-    }
-}
-
 /// A kind of records, as lines contain them.
-pub trait RecordKind {
+pub trait RecordKind: 'static {
     /// A record as it is stored and exported.
-    type Record;
+    type Record: Serialize;
     /// A record as a line contains it.
     type Line: LineOf<Self::Record> + Debug + Clone + PartialEq + 'static;
     /// The kind's place in imports and exports.
     const KIND: Kind;
+    /// The fields of a line, in the order of the documentation.
+    const FIELDS: &'static [Field];
+    /// Whether a line may have `"merge": true`. Then an existing record stays as it is, and gets only what it lacks (C-105).
+    const MERGES: bool = false;
+    /// Whether a record may be much larger than its line, because absent fields are written out in elements of its lists.
+    const GROWS: bool = true;
 
     /// Reads the fields of a line. An error begins with the field's name.
     ///
     /// # Errors
     /// The reason for the import's report.
     fn parse(fields: Fields) -> Result<Self::Line, String>;
-
-    /// Whether a line may have `"merge": true`. Then an existing record stays as it is, and gets only what it lacks (C-105).
-    const MERGES: bool = false;
-
-    /// The names of the fields that a line may have, for advice about a misspelt one.
-    #[must_use]
-    fn field_names() -> &'static [&'static str] {
-        &[]
-    }
 
     /// The names of a record's custom fields.
     fn custom(_record: &Self::Record) -> impl Iterator<Item = &str> {
@@ -69,12 +55,6 @@ pub trait RecordKind {
 
     /// An id, or a digest of a name. Lines with one identity describe one record.
     fn identity(record: &Self::Record) -> u64;
-
-    /// Lists the records that this one refers to, except those that [`Decide::decide`] checks.
-    fn references(_record: &Self::Record, _to: &mut References) {}
-
-    /// Lists the records that this one refers to and that [`Decide::decide`] checks.
-    fn links(_record: &Self::Record, _to: &mut References) {}
 
     /// The number of a timeline event, and its call.
     fn event(_record: &Self::Record) -> Option<(EventId, CallId)> {
@@ -90,7 +70,17 @@ pub trait RecordKind {
     ///
     /// # Errors
     /// A JSON error, if the record cannot be encoded.
-    fn export(record: &Self::Record) -> serde_json::Result<Fields>;
+    fn export(record: &Self::Record) -> serde_json::Result<Fields> {
+        sparse(record)
+    }
+
+    /// The records that this one refers to, by the fields of its exported line.
+    ///
+    /// # Errors
+    /// A JSON error, if the record cannot be encoded.
+    fn references(record: &Self::Record) -> serde_json::Result<References> {
+        Ok(References::of(Self::FIELDS, &Self::export(record)?))
+    }
 
     /// The line as it is stored; `None` if it removes something and nothing is stored.
     #[cfg(feature = "fuzzing")]
@@ -112,9 +102,20 @@ impl<R> LineOf<R> for R {
     }
 }
 
-/// A kind of records that is imported in chunks of lines.
+/// A kind with records of its own. The other kinds are parts of the directory.
 #[expect(async_fn_in_trait, reason = "only this crate implements and calls it")]
-pub trait ImportKind: RecordKind {
+pub trait StoredKind: RecordKind {
+    /// Where the records are stored, and what is derived from them.
+    const STORAGE: Storage;
+    /// The stored record of an item.
+    const DECODE: fn(Item) -> Result<Self::Record, StoreError>;
+    /// The sequence that limits an export of the kind. Its last value is read before everything else, and later records
+    /// are omitted, so that no exported record refers to a lead that is not exported.
+    const STOPS_AT: Option<&'static str> = None;
+    /// The record without data of leads that are being deleted (C-24), for a kind that may contain such data.
+    const WITHOUT: Option<fn(Self::Record, &PendingErasures) -> Self::Record> = None;
+    /// Whether a part of large records is in items of their own.
+    const HAS_DETAILS: bool = false;
     /// Minimum lines of a full chunk, for a kind whose lines must be written together.
     const MIN_CHUNK: usize = 1;
     /// Whether a check of a line requires [`Self::write`] in a mode that writes nothing, because
@@ -129,18 +130,9 @@ pub trait ImportKind: RecordKind {
     /// Sets on the line of a lead whether opportunities of the import refer to the lead.
     fn with_links(_line: &mut Self::Line, _is_linked: impl Fn(LeadId) -> bool) {}
 
-    /// The record to write for a line that merges: the existing record with what it lacks of the line, or the line if there
-    /// is no record. `None` if the record lacks nothing.
-    ///
-    /// # Errors
-    /// [`OperatorError`] if the stored record cannot be read.
-    async fn merged(_operator: &Operator, line: Self::Line) -> Result<Option<Self::Line>, OperatorError> {
-        Ok(Some(line))
-    }
-
-    /// The key of the record that a line replaces, and how the record is read; `None` for kinds of which a dry run does not
-    /// list what a replaced record loses.
-    fn replaced(_keys: Keys<'_>, _record: &Self::Record) -> Option<Replaced<Self::Record>> {
+    /// The record to write for a line that merges with a stored record: that record with what it lacks of the line. `None`
+    /// if the record lacks nothing.
+    fn merged(_line: Self::Line, _stored: Self::Record) -> Option<Self::Line> {
         None
     }
 
@@ -152,20 +144,28 @@ pub trait ImportKind: RecordKind {
     async fn written(_operator: &Operator) -> Result<(), StoreError> {
         Ok(())
     }
-}
 
-/// The key of a replaced record, and how it is read.
-pub type Replaced<R> = (Key, fn(Item) -> Result<R, StoreError>);
+    /// The value of a record in the sequence [`Self::STOPS_AT`].
+    fn number(record: &Self::Record) -> u64 {
+        Self::identity(record)
+    }
+
+    /// The name of a record in lists and as an argument of commands, which is its id if it has one.
+    fn label(record: &Self::Record) -> String {
+        Self::identity(record).to_string()
+    }
+
+    /// The key of a record with an id.
+    fn key(keys: Keys<'_>, record: &Self::Record) -> Option<Key> {
+        (Self::STORAGE.key)(keys, &Self::label(record))
+    }
+}
 
 /// The outcome of each line.
 pub type Written = Result<Vec<Outcome>, OperatorError>;
 
 /// A kind with lines that are decided one by one, from the items on which they depend.
-pub trait Decide: RecordKind {
-    /// The counter of the ids, and its attribute with the last id; [`RecordKind::identity`] is then the id. Later
-    /// records get higher ids than imported ones (C-11).
-    const SEQUENCE: Option<(Counter, &'static str)> = None;
-
+pub trait Decide: StoredKind {
     /// The keys of the items that [`Self::decide`] depends on.
     fn reads(keys: Keys<'_>, record: &Self::Record, mode: Mode) -> Vec<Key>;
 
@@ -182,79 +182,6 @@ pub trait Decide: RecordKind {
     /// # Errors
     /// [`Skip`] if nothing is to be written.
     fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision;
-}
-
-/// A kind that only imports write and without derived items. Each record is one item.
-pub trait PlainKind: RecordKind {
-    /// The partition of the records.
-    fn partition(keys: Keys<'_>) -> String;
-
-    /// The key of a record.
-    fn key(keys: Keys<'_>, record: &Self::Record) -> Key;
-}
-
-impl<K> Decide for K
-where
-    K: PlainKind,
-    K::Record: Serialize + DeserializeOwned + PartialEq,
-{
-    fn reads(keys: Keys<'_>, record: &K::Record, _mode: Mode) -> Vec<Key> {
-        vec![K::key(keys, record)]
-    }
-
-    fn decide(operator: &Operator, line: &K::Line, found: &FoundItems, _mode: Mode) -> Decision {
-        let record: &K::Record = line.borrow();
-        found.replace(K::KIND, K::key(operator.keys(), record), record)
-    }
-}
-
-impl<K> ExportKind for K
-where
-    K: PlainKind,
-    K::Record: DeserializeOwned,
-{
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![K::partition(keys)]
-    }
-
-    fn decode(item: Item) -> Result<K::Record, StoreError> {
-        item::decode(K::KIND.name(), item)
-    }
-}
-
-/// A kind with its own partitions, which an export reads in pages.
-pub trait ExportKind: RecordKind {
-    /// The sequence that limits an export of the kind. Its last value is read before everything else, and later records
-    /// are omitted, so that no exported record refers to a lead that is not exported.
-    const STOPS_AT: Option<&'static str> = None;
-    /// Whether a record may contain data of a lead that is being deleted (C-24).
-    const OF_LEADS: bool = false;
-    /// Whether a part of large records is in items of their own.
-    const HAS_DETAILS: bool = false;
-
-    /// The partitions of the records.
-    fn partitions(keys: Keys<'_>) -> Vec<String>;
-
-    /// Reads a record.
-    ///
-    /// # Errors
-    /// [`StoreError`] if it cannot be read.
-    fn decode(item: Item) -> Result<Self::Record, StoreError>;
-
-    /// The value of a record in the sequence [`Self::STOPS_AT`].
-    fn number(record: &Self::Record) -> u64 {
-        Self::identity(record)
-    }
-
-    /// The name of a record in lists, which is its id if it has one.
-    fn label(record: &Self::Record) -> String {
-        Self::identity(record).to_string()
-    }
-
-    /// The record without data of leads that are being deleted.
-    fn without(record: Self::Record, _erasures: &PendingErasures) -> Self::Record {
-        record
-    }
 }
 
 /// The items that a decision depends on.
@@ -366,7 +293,7 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError`] if the table fails; the lines written before stay.
-    pub async fn import<K: ImportKind>(&self, lines: &[K::Line], overwrite: bool) -> Written {
+    pub async fn import<K: StoredKind>(&self, lines: &[K::Line], overwrite: bool) -> Written {
         let mode = Mode {
             overwrite,
             ..Mode::default()
@@ -374,26 +301,24 @@ impl Operator {
         K::write(self, &lines.iter().collect::<Vec<_>>(), mode).await
     }
 
-    /// The line, unless its record exists.
-    pub(super) async fn if_absent<K: Decide>(&self, line: K::Line) -> Result<Option<K::Line>, OperatorError> {
-        let keys = K::reads(self.keys(), line.borrow(), Mode::default());
-        let exists = !self.reads().get_many(keys).await?.is_empty();
-        Ok((!exists).then_some(line))
-    }
-
     /// Decides each line by itself and writes the lines in as few transactions as possible. Raises the counter of the
     /// kind's ids first.
     pub(super) async fn write_each<K: Decide>(&self, lines: &[&K::Line], mode: Mode) -> Written {
-        if let (Some((counter, attribute)), Some(highest)) = (
-            K::SEQUENCE.filter(|_| !mode.is_check_only),
-            lines.iter().map(|line| K::identity((*line).borrow())).max(),
-        ) {
-            // Raised first, so that no request takes the id of a line.
-            let counter_key = self.keys().counter(counter);
-            self.table().raise(&counter_key, attribute, highest).await?;
+        if !mode.is_check_only {
+            self.raise_ids::<K>(lines).await?;
         }
         let decide = async |lines: &[&K::Line], mode| self.decide_each::<K>(lines, mode).await;
         self.write_batches(lines, mode, decide).await
+    }
+
+    /// Raises the counter of a kind to the highest id of some lines, so that no request takes the id of a line (C-11).
+    pub(super) async fn raise_ids<K: StoredKind>(&self, lines: &[&K::Line]) -> Result<(), StoreError> {
+        let highest = lines.iter().map(|line| K::identity((*line).borrow())).max();
+        if let (Some((counter, attribute)), Some(highest)) = (K::STORAGE.sequence, highest) {
+            let key = self.keys().counter(counter);
+            self.table().raise(&key, attribute, highest).await?;
+        }
+        Ok(())
     }
 
     /// Decides lines from the items on which they depend. One batch of gets, and another one for

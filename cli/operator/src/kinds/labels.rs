@@ -1,5 +1,6 @@
 //! Tags of leads, and loss reasons of opportunities.
 
+use shared::ids::{LossReasonId, TagId};
 use shared::labels::{LossReason, Tag};
 
 use super::prelude::*;
@@ -13,105 +14,93 @@ const MAX_COLOR: usize = 64;
 #[derive(Debug)]
 pub struct Tags;
 
-/// The loss reasons.
-#[derive(Debug)]
-pub struct LossReasons;
-
-/// Checks a name: not empty, and at most [`MAX_NAME`] characters.
-fn check_name(field: &str, name: &str) -> Result<(), String> {
-    if name.is_empty() {
-        return Err(format!("{field}: must not be empty"));
-    }
-    within(field, Some(name), MAX_NAME)
-}
-
 impl RecordKind for Tags {
     type Record = Tag;
     type Line = Tag;
     const KIND: Kind = Kind::Tags;
     const MERGES: bool = true;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "tag").needed().filled().up_to(MAX_NAME),
+        field(Shape::Text, "color").up_to(MAX_COLOR),
+    ];
 
     fn parse(fields: Fields) -> Result<Tag, String> {
-        let tag: Tag = line::read(fields)?;
-        check_name("tag", &tag.tag)?;
-        within("color", tag.color.as_deref(), MAX_COLOR)?;
-        Ok(tag)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Tag>()
+        read::<Self, _>(fields)
     }
 
     fn identity(tag: &Tag) -> u64 {
         tag.id.get()
     }
-
-    fn export(tag: &Tag) -> serde_json::Result<Fields> {
-        sparse(tag)
-    }
 }
 
-impl ImportKind for Tags {
-    async fn merged(operator: &Operator, line: Tag) -> Result<Option<Tag>, OperatorError> {
-        operator.if_absent::<Self>(line).await
-    }
+impl StoredKind for Tags {
+    const STORAGE: Storage = Storage {
+        removal: Some(Removal::Linked),
+        ..Storage::of(
+            ["tag", "tags"],
+            |keys| vec![keys.tags()],
+            |keys, id| Some(keys.tag(TagId::parse(id)?)),
+            |_, tag| nothing(Self::DECODE(tag.clone())),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Tag, StoreError> = |item| item::decode("tag", item);
 
     async fn write(operator: &Operator, lines: &[&Tag], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
     }
 }
 
-impl PlainKind for Tags {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.tags()
+impl Decide for Tags {
+    fn reads(keys: Keys<'_>, tag: &Tag, _mode: Mode) -> Vec<Key> {
+        vec![keys.tag(tag.id)]
     }
 
-    fn key(keys: Keys<'_>, tag: &Tag) -> Key {
-        keys.tag(tag.id)
+    fn decide(operator: &Operator, tag: &Tag, found: &FoundItems, _mode: Mode) -> Decision {
+        found.replace(Self::KIND, operator.keys().tag(tag.id), tag)
     }
 }
+
+/// The loss reasons.
+#[derive(Debug)]
+pub struct LossReasons;
 
 impl RecordKind for LossReasons {
     type Record = LossReason;
     type Line = LossReason;
     const KIND: Kind = Kind::LossReasons;
     const MERGES: bool = true;
+    const FIELDS: &'static [Field] = &[ID, field(Shape::Text, "name").needed().filled().up_to(MAX_NAME)];
 
     fn parse(fields: Fields) -> Result<LossReason, String> {
-        let reason: LossReason = line::read(fields)?;
-        check_name("name", &reason.name)?;
-        Ok(reason)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<LossReason>()
+        read::<Self, _>(fields)
     }
 
     fn identity(reason: &LossReason) -> u64 {
         reason.id.get()
     }
-
-    fn export(reason: &LossReason) -> serde_json::Result<Fields> {
-        sparse(reason)
-    }
 }
 
-impl ImportKind for LossReasons {
-    async fn merged(operator: &Operator, line: LossReason) -> Result<Option<LossReason>, OperatorError> {
-        operator.if_absent::<Self>(line).await
-    }
+impl StoredKind for LossReasons {
+    const STORAGE: Storage = Storage::of(
+        ["loss reason", "loss reasons"],
+        |keys| vec![keys.loss_reasons()],
+        |keys, id| Some(keys.loss_reason(LossReasonId::parse(id)?)),
+        |_, reason| nothing(Self::DECODE(reason.clone())),
+    );
+    const DECODE: fn(Item) -> Result<LossReason, StoreError> = |item| item::decode("loss reason", item);
 
     async fn write(operator: &Operator, lines: &[&LossReason], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
     }
 }
 
-impl PlainKind for LossReasons {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.loss_reasons()
+impl Decide for LossReasons {
+    fn reads(keys: Keys<'_>, reason: &LossReason, _mode: Mode) -> Vec<Key> {
+        vec![keys.loss_reason(reason.id)]
     }
 
-    fn key(keys: Keys<'_>, reason: &LossReason) -> Key {
-        keys.loss_reason(reason.id)
+    fn decide(operator: &Operator, reason: &LossReason, found: &FoundItems, _mode: Mode) -> Decision {
+        found.replace(Self::KIND, operator.keys().loss_reason(reason.id), reason)
     }
 }

@@ -1,19 +1,19 @@
 //! Leads, each with a copy of its company's record.
 
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
-
-use serde_json::Value;
+use serde_json::{Value, json};
 use shared::ids::LeadId;
 use shared::input::is_blank;
 use shared::lead::{ChannelRestrictions, Lead, WHATSAPP, unite_whatsapp};
-use shared::lead_edit::{IDENTIFYING, MAX_IDS, TEXTS};
+use shared::lead_edit::{IDENTIFYING, MAX_IDS, split_name};
+use shared::people::Company;
+use shared::store::unscoped::companies::same_company;
+use shared::store::unscoped::lead_list;
 use shared::store::unscoped::leads::{self, Details, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::text::clean;
 use shared::time::Timestamp;
 
-use shared::store::unscoped::companies::same_company;
+use crate::content;
 
 use super::prelude::*;
 
@@ -21,23 +21,48 @@ use super::prelude::*;
 #[derive(Debug)]
 pub struct Leads;
 
-/// The names of the fixed fields. Every other field of a line is custom.
-static FIXED: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let lead = LeadId::new(1).zip(Timestamp::parse("1970-01-01T00:00:00Z"));
-    let lead = lead.map(|(id, date)| serde_json::json!(Lead::new(id, date)));
-    let names = lead
-        .as_ref()
-        .and_then(Value::as_object)
-        .map(|fields| fields.keys().cloned());
-    names.into_iter().flatten().collect()
-});
-
 impl RecordKind for Leads {
     type Record = Lead;
     type Line = Dated<Lead>;
     const KIND: Kind = Kind::Leads;
+    const GROWS: bool = false;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Person, "firstname lastname email phone chatapp mobile photoUrl address city state country"),
+        field(Shape::Person, "zipcode timezone acquisition_channel link_instancia"),
+        field(Shape::Person, "preferred_locale").or(r#""pt-BR""#),
+        field(Shape::Text, "createdByName createdByType updatedByName initial_password"),
+        field(Shape::Text, "instance_active").or(r#""true""#),
+        field(Shape::Text, "lead_online").or(r#""false""#),
+        field(Shape::Id, "owner").embedded().refers(Kind::Users),
+        field(Shape::Id, "company").refers(Kind::Companies),
+        field(Shape::Id, "department").refers(Kind::Departments),
+        field(Shape::Id, "stage createdBy updatedBy role partner_instance"),
+        field(Shape::Number, "points").or("0"),
+        field(Shape::Flag, "ignoreSubDepartments archived").or("false"),
+        field(Shape::Ids, "userAccess").refers(Kind::Users).note("at most 200"),
+        field(Shape::Ids, "departmentAccess")
+            .refers(Kind::Departments)
+            .note("at most 200"),
+        field(Shape::Ids, "tags")
+            .embedded()
+            .refers(Kind::Tags)
+            .note("at most 200"),
+        field(Shape::Texts, "ips"),
+        field(Shape::List, "utmTags"),
+        field(Shape::Object, "channelRestrictions").note(
+            "`social_photo`, `chatapp`, `email`, `social_chat`, each `{mainChannel, disabled, frequencyValue, frequencyUnits}`",
+        ),
+        field(Shape::Time, "createDate"),
+        field(Shape::Time, "lastActive").note("default: `createDate`"),
+        field(Shape::Time, "updatedDate"),
+        field(Shape::ReadOnly, "_id instancedomain companyData"),
+    ];
 
     fn parse(mut fields: Fields) -> Result<Self::Line, String> {
+        // A custom field may be called `name`, and none `fullname`.
+        split_name(&mut fields, &["fullname"]);
+        fields.shift_remove("fullname");
         unite_whatsapp(&mut fields).map_err(|rule| format!("{WHATSAPP}: {rule}"))?;
         let times = Dated::<Lead>::take_times(&mut fields)?;
         let utm_tags = match fields.shift_remove("utmTags") {
@@ -45,12 +70,14 @@ impl RecordKind for Leads {
             Some(Value::Array(tags)) => tags,
             Some(_) => return Err("utmTags: must be a list".to_owned()),
         };
-        line::read_people(&mut fields, &TEXTS);
-        line::read_numbers(&mut fields, &["points"]);
         // A lead that nobody can be called or written by has none of these.
         fields.retain(|name, value| !(IDENTIFYING.contains(&name.as_str()) && is_blank(value)));
-        let (fixed, mut custom): (Fields, Fields) =
-            fields.into_iter().partition(|(name, _)| FIXED.contains(name));
+        let is_fixed = |name: &str| {
+            Self::FIELDS
+                .iter()
+                .any(|field| field.names().any(|own| own == name))
+        };
+        let (fixed, mut custom): (Fields, Fields) = fields.into_iter().partition(|(name, _)| is_fixed(name));
         // Other custom values stay, because an export may hold them.
         custom.retain(|_, value| value == "" || !value.is_string() || !is_blank(value));
         for text in custom.values_mut().filter_map(|value| match value {
@@ -59,7 +86,7 @@ impl RecordKind for Leads {
         }) {
             *text = clean(text).unwrap_or_default().to_owned();
         }
-        let mut lead: Lead = line::read(fixed)?;
+        let mut lead: Lead = read::<Self, _>(fixed)?;
         // Longer lists could not be sent back to the API, and a page of leads reads all their tags.
         for (name, ids) in [
             ("tags", lead.tags.len()),
@@ -70,14 +97,9 @@ impl RecordKind for Leads {
                 return Err(format!("{name}: must be a list of at most {MAX_IDS} ids"));
             }
         }
-        lead.points = number::storable("points", &lead.points)?;
         lead.utm_tags = utm_tags;
         lead.custom = custom;
         Ok(Dated::new(lead, times))
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Lead>()
     }
 
     fn custom(lead: &Lead) -> impl Iterator<Item = &str> {
@@ -86,16 +108,6 @@ impl RecordKind for Leads {
 
     fn identity(lead: &Lead) -> u64 {
         lead.id.get()
-    }
-
-    fn references(lead: &Lead, to: &mut References) {
-        to.add("owner", Referent::User, lead.owner);
-        to.add("company", Referent::Company, lead.company);
-        to.add("department", Referent::Department, lead.department);
-        to.add("userAccess", Referent::User, lead.user_access.iter().copied());
-        let departments = lead.department_access.iter().copied();
-        to.add("departmentAccess", Referent::Department, departments);
-        to.add("tags", Referent::Tag, lead.tags.iter().copied());
     }
 
     fn export(lead: &Lead) -> serde_json::Result<Fields> {
@@ -112,11 +124,26 @@ impl RecordKind for Leads {
     }
 }
 
-impl ImportKind for Leads {
-    fn replaced(keys: Keys<'_>, lead: &Lead) -> Option<Replaced<Lead>> {
-        Some((keys.lead(lead.id), <Self as ExportKind>::decode))
-    }
-
+impl StoredKind for Leads {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Lead, "lead")),
+        unchanged: version,
+        agrees: |derived, stored| match leads::digest(derived) {
+            Some(digest) => leads::is_sound(stored, digest),
+            None => derived.is_empty() || lead_list::known(stored).as_ref() == Some(derived),
+        },
+        can_restore: |derived| leads::digest(derived).is_none(),
+        content_digest,
+        copy: Some(COMPANY),
+        ..Storage::of(
+            ["lead", "leads"],
+            |keys| vec![keys.leads()],
+            |keys, id| Some(keys.lead(LeadId::parse(id)?)),
+            |keys, item| LeadRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Lead, StoreError> = leads::read;
+    const HAS_DETAILS: bool = true;
     const CONCURRENT: bool = true;
 
     fn with_links(line: &mut Self::Line, is_linked: impl Fn(LeadId) -> bool) {
@@ -135,8 +162,6 @@ impl ImportKind for Leads {
 }
 
 impl Decide for Leads {
-    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Lead, "lead"));
-
     fn reads(keys: Keys<'_>, lead: &Lead, mode: Mode) -> Vec<Key> {
         let mut reads = vec![keys.lead(lead.id)];
         reads.extend(lead.company.map(|company| keys.company(company)));
@@ -227,14 +252,44 @@ fn require_replaceable(
     replaceable(Kind::Leads, lead.id, stored.edited, mode)
 }
 
-impl ExportKind for Leads {
-    const HAS_DETAILS: bool = true;
+/// Of details their digest, if it is right.
+fn content_digest(item: &Item) -> Option<u32> {
+    let Some(digest) = leads::digest(item) else {
+        return Some(content::content_digest(content::body(item)));
+    };
+    let is_stored = item.contains_key("pk");
+    let is_right = !is_stored || leads::is_sound(item, digest);
+    is_right.then(|| content::content_digest(&item::part(item, leads::DIGEST)))
+}
 
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.leads()]
-    }
+/// A lead copies its company. Only operators change companies, which have no version.
+const COMPANY: CopyRule = CopyRule {
+    unchanged: |company| Ok(same_company(company)),
+    stale_lead: |record| Ok(Some(LeadRecord::decode(record)?.lead.id)),
+    needs_source: false,
+    ..CopyRule::of(
+        "company",
+        |keys, record| {
+            let company = LeadRecord::decode(record)?.lead.company;
+            Ok(company.map(|company| keys.company(company)))
+        },
+        with_company,
+    )
+};
 
-    fn decode(item: Item) -> Result<Lead, StoreError> {
-        leads::read(item)
+/// The lead with a copy of this company; `None` if it has that copy.
+fn with_company(record: &Item, company: Option<&Item>) -> Result<Option<Item>, StoreError> {
+    let stored = LeadRecord::decode(record)?;
+    let company = company.map(|item| item::decode::<Company>("company", item.clone()));
+    let company = company.transpose()?;
+    // A lead stores the sparse form of its company, so only that is compared.
+    let sparse = |company: &Option<Company>| json!(company.as_ref().map(Company::sparse));
+    if sparse(&stored.company) == sparse(&company) {
+        return Ok(None);
     }
+    let state = LeadState {
+        company,
+        ..stored.value.clone()
+    };
+    stored.next(state).encode().map(Some)
 }

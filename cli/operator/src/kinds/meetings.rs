@@ -1,6 +1,7 @@
 //! Meetings. They may overlap, as they did in the former system.
 
 use serde_json::Value;
+use shared::ids::MeetingId;
 use shared::meeting::Meeting;
 use shared::store::unscoped::calendars;
 use shared::store::unscoped::entity::Entity as _;
@@ -18,12 +19,27 @@ impl RecordKind for Meetings {
     /// A meeting without a user gets the calendar's user.
     type Line = Dated<Meeting>;
     const KIND: Kind = Kind::Meetings;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Id, "calendarId").needed().decided(Kind::Calendars),
+        field(Shape::Id, "leadId").decided(Kind::Leads),
+        field(Shape::Id, "opportunityId").decided(Kind::Opportunities),
+        field(Shape::Id, "userId").refers(Kind::Users),
+        field(Shape::OneOf("scheduled rescheduled canceled"), "status").or(r#""scheduled""#),
+        field(Shape::Object, "formData properties"),
+        field(Shape::Integer, "moves")
+            .or("0")
+            .note("to 20; an import never lowers it"),
+        field(Shape::Time, "date endDate").needed(),
+        field(Shape::Time, "createDate updateDate"),
+        field(Shape::ReadOnly, "rescheduleKey"),
+    ];
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
         // An absent form was empty, and a null form was erased (C-24).
         let erased = fields.get("formData").is_some_and(Value::is_null);
-        let mut line = Dated::read(fields)?;
-        let meeting: &mut Meeting = &mut line.record;
+        let mut line = Dated::<Meeting>::read::<Self>(fields)?;
+        let meeting = &mut line.record;
         if erased {
             meeting.form_data = None;
         }
@@ -40,25 +56,11 @@ impl RecordKind for Meetings {
             return Err(format!("moves: must be at most {}", Meeting::MAX_MOVES));
         }
         check_form_size(meeting)?;
-        limits::size(&meeting.sparse())?;
         Ok(line)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Meeting>()
     }
 
     fn identity(meeting: &Meeting) -> u64 {
         meeting.id.get()
-    }
-
-    fn references(meeting: &Meeting, to: &mut References) {
-        to.add("userId", Referent::User, meeting.user_id);
-    }
-
-    fn links(meeting: &Meeting, to: &mut References) {
-        to.add("calendarId", Referent::Calendar, [meeting.calendar_id]);
-        to.add("opportunityId", Referent::Opportunity, meeting.opportunity_id);
     }
 
     fn export(meeting: &Meeting) -> serde_json::Result<Fields> {
@@ -85,7 +87,21 @@ fn check_form_size(meeting: &Meeting) -> Result<(), String> {
     Ok(())
 }
 
-impl ImportKind for Meetings {
+impl StoredKind for Meetings {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Meeting, "meeting")),
+        unchanged: version,
+        ..Storage::of(
+            ["meeting", "meetings"],
+            |keys| vec![keys.meetings()],
+            |keys, id| Some(keys.meeting(MeetingId::parse(id)?)),
+            |keys, item| MeetingRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Meeting, StoreError> = |item| Meeting::decode(&item);
+    const STOPS_AT: Option<&'static str> = Some("meeting");
+    const WITHOUT: Option<fn(Meeting, &PendingErasures) -> Meeting> =
+        Some(|meeting, erasures| erasures.meeting(meeting));
     const CHECK_READS_TABLE: bool = true;
 
     /// Imported meetings do not change their leads' `lastActive`.
@@ -95,8 +111,6 @@ impl ImportKind for Meetings {
 }
 
 impl Decide for Meetings {
-    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Meeting, "meeting"));
-
     fn reads(keys: Keys<'_>, meeting: &Meeting, _mode: Mode) -> Vec<Key> {
         let mut reads = vec![keys.meeting(meeting.id), keys.calendar(meeting.calendar_id)];
         reads.extend(meeting.lead_id.map(|lead| keys.lead(lead)));
@@ -136,22 +150,5 @@ impl Decide for Meetings {
             transaction.check(keys.lead(lead), Condition::Present);
         }
         Ok(transaction)
-    }
-}
-
-impl ExportKind for Meetings {
-    const STOPS_AT: Option<&'static str> = Some("meeting");
-    const OF_LEADS: bool = true;
-
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.meetings()]
-    }
-
-    fn decode(item: Item) -> Result<Meeting, StoreError> {
-        Meeting::decode(&item)
-    }
-
-    fn without(meeting: Meeting, erasures: &PendingErasures) -> Meeting {
-        erasures.meeting(meeting)
     }
 }

@@ -1,6 +1,6 @@
-//! The kinds of records in lines. A new kind is a file here, a name in [`Kind`] and a line in `with_kind`.
+//! The kinds of records. A kind is one file here, which describes its lines, references, storage, import and export, and
+//! a name in [`each_kind`].
 
-mod answers;
 mod automations;
 mod calendars;
 mod calls;
@@ -9,6 +9,7 @@ mod dated;
 mod directory;
 mod events;
 pub(crate) mod faults;
+mod fields;
 mod files;
 mod funnels;
 mod hooks;
@@ -20,8 +21,9 @@ mod opportunities;
 mod placeholders;
 mod prelude;
 mod profiles;
-pub(crate) mod references;
+mod references;
 mod reports;
+pub(crate) mod storage;
 mod tickets;
 pub(crate) mod users;
 
@@ -45,31 +47,110 @@ pub use dated::Dated;
 pub use directory::{Departments, Groups, Settings};
 pub use events::Events;
 pub use faults::nearest;
+pub use fields::{Field, Shape};
 pub use files::Files;
 pub use funnels::Funnels;
 pub use hooks::Hooks;
-pub use kind::{ANOTHER_RECORD, ExportKind, ImportKind, Kind, LineOf, RecordKind, Written};
+pub use kind::{ANOTHER_RECORD, LineOf, RecordKind, StoredKind, Written};
 pub use labels::{LossReasons, Tags};
 pub use leads::Leads;
 pub use meetings::Meetings;
 pub use opportunities::Opportunities;
 pub use profiles::Profiles;
+pub use references::{Reference, References, Referent};
 pub use reports::Reports;
+pub use storage::Storage;
 pub use tickets::Tickets;
 pub use users::Users;
 
-/// Evaluates an expression with `$K` as the type of a kind.
-macro_rules! with_kind {
-    ($kind:expr, $K:ident => $body:expr) => {
-        with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Tags LossReasons Companies Leads Funnels
-            Opportunities Calendars Meetings Tickets Files Calls Events Reports Hooks Automations)
-    };
-    ($kind:expr, $K:ident => $body:expr; $($name:ident)*) => {
-        match $kind { $(Kind::$name => { type $K = $name; $body })* }
+/// Gives the list of kinds to a macro, after its other input. The order is that of imports and exports: each kind after
+/// those to which it refers.
+macro_rules! each_kind {
+    ($then:ident $($input:tt)*) => {
+        $then! { $($input)*
+            [Settings "setting", Departments "department", Groups "group"]
+            [Users "user", Profiles "profile", Tags "tag", LossReasons "lossReason", Companies "company", Leads "lead",
+            Funnels "funnel", Opportunities "opportunity", Calendars "calendar", Meetings "meeting", Tickets "ticket",
+            Files "file", Hooks "hook", Calls "call", Events "event", Reports "report", Automations "automation"]
+        }
     };
 }
-#[cfg(feature = "fuzzing")]
+pub(crate) use each_kind;
+
+macro_rules! declare {
+    ([$($part:ident $part_name:literal),*] [$($stored:ident $name:literal),*]) => {
+        /// The kinds, in the order of imports and exports.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the names are those of the records")]
+        pub enum Kind { $($part,)* $($stored),* }
+
+        impl Kind {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$part,)* $(Self::$stored),*];
+            /// The kinds with records of their own. The others are parts of the directory.
+            pub const STORED: &[Self] = &[$(Self::$stored),*];
+
+            /// The name, as in a line of an import.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$part => $part_name,)* $(Self::$stored => $name),* }
+            }
+        }
+    };
+}
+each_kind!(declare);
+
+/// Evaluates an expression with `$K` as the type of a kind.
+macro_rules! with_kind {
+    (($kind:expr, $K:ident => $body:expr) [$($part:ident $_p:literal),*] [$($stored:ident $_s:literal),*]) => {
+        match $kind {
+            $($crate::kinds::Kind::$part => { type $K = $crate::kinds::$part; $body })*
+            $($crate::kinds::Kind::$stored => { type $K = $crate::kinds::$stored; $body })*
+        }
+    };
+    ($kind:expr, $K:ident => $body:expr) => { $crate::kinds::each_kind!(with_kind ($kind, $K => $body)) };
+}
 pub(crate) use with_kind;
+
+/// As [`with_kind`], for the kinds with records of their own; for the others `$other`.
+macro_rules! with_stored {
+    (($kind:expr, $K:ident => $body:expr, $other:expr) [$($part:ident $_p:literal),*] [$($stored:ident $_s:literal),*]) => {
+        match $kind {
+            $($crate::kinds::Kind::$part)|* => $other,
+            $($crate::kinds::Kind::$stored => { type $K = $crate::kinds::$stored; $body })*
+        }
+    };
+    ($kind:expr, $K:ident => $body:expr, $other:expr) => {
+        $crate::kinds::each_kind!(with_stored ($kind, $K => $body, $other))
+    };
+}
+pub(crate) use with_stored;
+
+impl Kind {
+    /// The kind with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// The fields of a line.
+    #[must_use]
+    pub fn fields(self) -> &'static [Field] {
+        with_kind!(self, K => K::FIELDS)
+    }
+
+    /// The names of the fields that a line may have, without custom fields.
+    #[must_use]
+    pub fn field_names(self) -> Vec<&'static str> {
+        let fields = self.fields().iter().filter(|field| field.is_read());
+        fields.flat_map(Field::names).collect()
+    }
+
+    /// The storage of the records; `None` for a part of the directory.
+    pub(crate) fn storage(self) -> Option<&'static Storage> {
+        with_stored!(self, K => Some(&K::STORAGE), None)
+    }
+}
 
 /// The largest id of an imported record, so that a sequence continues above it (C-11).
 const MAX_IMPORTED_ID: u64 = 899_999_999_999_999;
@@ -100,21 +181,19 @@ fn check_line_as<K: RecordKind>(fields: Fields, text: &str, merges: bool) -> Res
         Ok(line) => line,
         Err(reason) => return Err(faults::all::<K>(&open(text)?.1, reason)),
     };
+    let record = line.borrow();
+    if K::GROWS {
+        line::limits::size(&K::export(record).unwrap_or_default())?;
+    }
     Ok(CheckedLine {
         kind: K::KIND,
-        identity: K::identity(line.borrow()),
-        event: K::event(line.borrow()).map(|(event, _)| event),
-        lead: K::lead(line.borrow()),
-        custom: K::custom(line.borrow()).map(str::to_owned).collect(),
-        warnings: K::warnings(line.borrow()),
+        identity: K::identity(record),
+        event: K::event(record).map(|(event, _)| event),
+        lead: K::lead(record),
+        custom: K::custom(record).map(str::to_owned).collect(),
+        warnings: K::warnings(record),
         merges,
     })
-}
-
-/// The fields that lines of a kind may have, without custom fields. Empty if the kind's type does not state them.
-#[must_use]
-pub fn field_names(kind: Kind) -> &'static [&'static str] {
-    with_kind!(kind, K => K::field_names())
 }
 
 /// The kind of a line and its other fields.
@@ -126,7 +205,7 @@ pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
 pub(crate) fn open_merging(text: &str) -> Result<(Kind, Fields, bool), String> {
     let (name, mut fields) = line::open(text)?;
     let kind = Kind::named(&name).ok_or_else(|| unknown_kind(name))?;
-    answers::reduce(kind, &mut fields);
+    with_kind!(kind, K => fields::reduce::<K>(&mut fields));
     if fields
         .get("id")
         .and_then(Value::as_u64)

@@ -1,12 +1,13 @@
 //! Opportunities. The names in `fields` are not compared with the funnel's definitions, because a definition may be
 //! removed while values stay, and every exported line must be accepted.
 
-use shared::ids::LeadId;
+use serde_json::Value;
+use shared::ids::{LeadId, OpportunityId};
 use shared::opportunity::Opportunity;
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::erasure::PendingErasures;
 use shared::store::unscoped::leads::{LeadRecord, link};
-use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
+use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot, entry};
 
 use super::prelude::*;
 
@@ -22,28 +23,62 @@ impl RecordKind for Opportunities {
     type Record = Opportunity;
     type Line = Dated<Opportunity>;
     const KIND: Kind = Kind::Opportunities;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "title").needed().filled().up_to(MAX_TITLE),
+        field(Shape::Text, "sale_channel campaign"),
+        field(Shape::TextOrNumber, "loss_reason gain_reason"),
+        field(Shape::Amount, "value").or("0"),
+        field(Shape::Id, "crm_id").needed().refers(Kind::Funnels),
+        field(Shape::Id, "crm_column").needed().column_of("crm_id"),
+        field(Shape::Id, "user").needed().embedded().refers(Kind::Users),
+        field(Shape::Id, "lead_id").decided(Kind::Leads),
+        field(Shape::Id, "service_permission_user").refers(Kind::Users),
+        field(Shape::Id, "service_permission_department").refers(Kind::Departments),
+        field(Shape::Ids, "service_permission_users").refers(Kind::Users),
+        field(Shape::Ids, "service_permission_departments").refers(Kind::Departments),
+        field(Shape::Integer, "sequence").or("0"),
+        field(Shape::OneOf("open gain lost"), "status").or(r#""open""#),
+        field(Shape::OneOf("all users departments"), "service_permission").or(r#""all""#),
+        field(Shape::ZeroOrOne, "archived").or("0"),
+        field(
+            Shape::Time,
+            "expectedCloseDate last_column_change last_status_change gain_date lost_date reopen_date",
+        ),
+        field(Shape::Time, "createDate updateDate"),
+        field(Shape::Objects, "dataCompanyExtra").note("companies"),
+        field(
+            Shape::List,
+            "service_permission_users_select service_permission_departments_select files filesData",
+        ),
+        field(Shape::List, "conf_installment"),
+        field(Shape::Object, "fields").note("text, numbers, `true` or `false` by name"),
+        field(
+            Shape::Any,
+            "await_column_approved await_column_approved_user reject_appro reject_appro_desc",
+        ),
+        field(Shape::ReadOnly, "dataLead dataCompany funnel_id"),
+    ];
 
-    fn parse(fields: Fields) -> Result<Self::Line, String> {
-        let mut line = Dated::read(fields)?;
-        let opportunity: &mut Opportunity = &mut line.record;
-        if opportunity.title.is_empty() {
-            return Err("title: must not be empty".to_owned());
+    fn parse(mut fields: Fields) -> Result<Self::Line, String> {
+        let companies = fields.get_mut("dataCompanyExtra").and_then(Value::as_array_mut);
+        for company in companies.into_iter().flatten().filter_map(Value::as_object_mut) {
+            company.shift_remove("_id");
         }
-        within("title", Some(&opportunity.title), MAX_TITLE)?;
+        let mut line = Dated::<Opportunity>::read::<Self>(fields)?;
+        let opportunity = &mut line.record;
         opportunity.fields.retain(|_, value| !value.is_null());
         for (name, value) in &opportunity.fields {
-            let name = format!("fields.{name}");
             if value.is_array() || value.is_object() {
-                return Err(format!("{name}: must be text, a number, true, false or null"));
+                return Err(format!(
+                    "fields.{name}: must be text, a number, true, false or null"
+                ));
             }
-            within(&name, value.as_str(), MAX_TEXT)?;
+            if value.as_str().is_some_and(|text| text.chars().count() > MAX_TEXT) {
+                return Err(format!("fields.{name}: must have at most {MAX_TEXT} characters"));
+            }
         }
-        limits::size(&opportunity.sparse())?;
         Ok(line)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Opportunity>()
     }
 
     fn custom(opportunity: &Opportunity) -> impl Iterator<Item = &str> {
@@ -52,33 +87,6 @@ impl RecordKind for Opportunities {
 
     fn identity(opportunity: &Opportunity) -> u64 {
         opportunity.id.get()
-    }
-
-    fn references(opportunity: &Opportunity, to: &mut References) {
-        to.add("crm_id", Referent::Funnel, [opportunity.crm_id]);
-        let lacking = |funnel, column| format!("funnel {funnel} has no column {column}");
-        let (funnel, column) = (opportunity.crm_id.get(), opportunity.crm_column.get());
-        to.push(
-            "crm_column",
-            Referent::ColumnOf {
-                funnel,
-                column,
-                lacking,
-            },
-        );
-        to.add("user", Referent::User, [opportunity.user]);
-        let user = opportunity.service_permission_user;
-        to.add("service_permission_user", Referent::User, user);
-        let department = opportunity.service_permission_department;
-        to.add("service_permission_department", Referent::Department, department);
-        let users = opportunity.service_permission_users.iter().copied();
-        to.add("service_permission_users", Referent::User, users);
-        let departments = opportunity.service_permission_departments.iter().copied();
-        to.add(
-            "service_permission_departments",
-            Referent::Department,
-            departments,
-        );
     }
 
     fn lead(opportunity: &Opportunity) -> Option<LeadId> {
@@ -90,11 +98,29 @@ impl RecordKind for Opportunities {
     }
 }
 
-impl ImportKind for Opportunities {
-    fn replaced(keys: Keys<'_>, opportunity: &Opportunity) -> Option<Replaced<Opportunity>> {
-        Some((keys.opportunity(opportunity.id), <Self as ExportKind>::decode))
-    }
-
+impl StoredKind for Opportunities {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Opportunity, "opportunity")),
+        unchanged: version,
+        agrees: |derived, stored| derived.is_empty() || entry::known(stored).as_ref() == Some(derived),
+        column: |record| {
+            let opportunity = OpportunitySnapshot::decode(record)?.opportunity;
+            Ok(Some((opportunity.crm_id, opportunity.crm_column)))
+        },
+        copy: Some(LEAD),
+        removal: Some(Removal::Linked),
+        ..Storage::of(
+            ["opportunity", "opportunities"],
+            |keys| vec![keys.opportunities()],
+            |keys, id| Some(keys.opportunity(OpportunityId::parse(id)?)),
+            |keys, item| OpportunityRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Opportunity, StoreError> =
+        |item| OpportunitySnapshot::decode(&item).map(|snapshot| snapshot.opportunity);
+    const STOPS_AT: Option<&'static str> = Some("opportunity");
+    const WITHOUT: Option<fn(Opportunity, &PendingErasures) -> Opportunity> =
+        Some(|opportunity, erasures| erasures.opportunity(opportunity));
     const CHECK_READS_TABLE: bool = true;
     const CONCURRENT: bool = true;
 
@@ -104,8 +130,6 @@ impl ImportKind for Opportunities {
 }
 
 impl Decide for Opportunities {
-    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Opportunity, "opportunity"));
-
     fn reads(keys: Keys<'_>, opportunity: &Opportunity, _mode: Mode) -> Vec<Key> {
         let mut reads = vec![keys.opportunity(opportunity.id)];
         reads.extend(opportunity.lead_id.map(|lead| keys.lead(lead)));
@@ -145,19 +169,48 @@ impl Decide for Opportunities {
     }
 }
 
-impl ExportKind for Opportunities {
-    const STOPS_AT: Option<&'static str> = Some("opportunity");
-    const OF_LEADS: bool = true;
+/// An opportunity copies its lead, with the company that the lead copies.
+const LEAD: CopyRule = CopyRule {
+    is_unlinked: |lead| Ok(LeadRecord::decode(lead)?.unlinked),
+    markers: |keys, record, _| {
+        let lead = OpportunityRecord::decode(record)?.opportunity.lead_id;
+        Ok(lead.map(|lead| keys.stale_marker(lead)).into_iter().collect())
+    },
+    stranger,
+    ..CopyRule::of(
+        "lead",
+        |keys, record| {
+            let lead = OpportunitySnapshot::decode(record)?.opportunity.lead_id;
+            Ok(lead.map(|lead| keys.lead(lead)))
+        },
+        with_lead,
+    )
+};
 
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.opportunities()]
+/// The opportunity with a copy of this lead; `None` if it has that copy.
+fn with_lead(record: &Item, lead: Option<&Item>) -> Result<Option<Item>, StoreError> {
+    let stored = OpportunityRecord::decode(record)?;
+    let lead = lead.map(LeadRecord::decode).transpose()?;
+    let snapshot = OpportunitySnapshot::of(stored.opportunity.clone(), lead.as_ref());
+    if snapshot == stored.value {
+        return Ok(None);
     }
+    let mut renewed = stored.clone();
+    renewed.value = snapshot;
+    if renewed.encode()? == stored.encode()? {
+        return Ok(None);
+    }
+    renewed.version += 1;
+    renewed.encode().map(Some)
+}
 
-    fn decode(item: Item) -> Result<Opportunity, StoreError> {
-        OpportunitySnapshot::decode(&item).map(|snapshot| snapshot.opportunity)
-    }
-
-    fn without(opportunity: Opportunity, erasures: &PendingErasures) -> Opportunity {
-        erasures.opportunity(opportunity)
-    }
+/// An imported opportunity is older than its lead, which a request made: the lead that the import meant is another one.
+fn stranger(record: &Item, lead: &Item) -> Result<Option<String>, StoreError> {
+    let (deal, lead) = (OpportunityRecord::decode(record)?, LeadRecord::decode(lead)?);
+    let is_older = deal.opportunity.create_date < lead.lead.create_date;
+    let is_stranger = is_older && lead.made && !deal.edited && deal.nonce.is_none();
+    Ok(is_stranger.then(|| {
+        let id = lead.lead.id;
+        format!("was imported and is older than its lead {id}, which was made here; is that the person?")
+    }))
 }

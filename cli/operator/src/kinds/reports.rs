@@ -1,7 +1,8 @@
 //! The definitions of reports. Results are not exported, because they follow from the records.
 
 use serde_json::{Value, json};
-use shared::report::{Aspect, Definition, ReportEntity, must_group};
+use shared::ids::ReportId;
+use shared::report::{Definition, ReportEntity, must_group};
 use shared::store::unscoped::reports;
 use table::unknown::Raw;
 
@@ -21,37 +22,37 @@ impl RecordKind for Reports {
     /// A changed definition without a time of change in its line gets the current time.
     type Line = Dated<Definition>;
     const KIND: Kind = Kind::Reports;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Text, "name").needed().filled().up_to(MAX_NAME),
+        field(
+            Shape::OneOf("leads opportunities tickets meetings calls"),
+            "entity",
+        )
+        .needed()
+        .note("see [reports](#reports)"),
+        field(Shape::OneOf("count sum average"), "measure").needed(),
+        field(Shape::OneOf(""), "groupBy").needed(),
+        field(Shape::OneOf("value duration"), "field"),
+        field(Shape::OneOf("bar line pie"), "type").or(r#""bar""#),
+        field(Shape::Object, "filters").note("a value or a list of values by name"),
+        field(Shape::Ids, "filters.user").refers(Kind::Users),
+        field(Shape::Ids, "filters.funnel").refers(Kind::Funnels),
+        field(Shape::Ids, "filters.column").column_of(""),
+        field(Shape::Time, "createDate updateDate"),
+    ];
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
         let (entity, lacks_field) = (fields.get("entity").cloned(), lacks_field(&fields));
-        let line = Dated::<Definition>::read(fields).map_err(|reason| of_entity(reason, entity))?;
+        let line = Dated::<Definition>::read::<Self>(fields).map_err(|reason| of_entity(reason, entity))?;
         if let Some(amount) = line.record.question.amount().filter(|_| lacks_field) {
             return Err(format!("field: is missing; write {}", json!(amount)));
         }
-        if line.record.name.is_empty() {
-            return Err("name: must not be empty".to_owned());
-        }
-        within("name", Some(&line.record.name), MAX_NAME)?;
-        limits::size(&line.record)?;
         Ok(line)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Definition>()
     }
 
     fn identity(definition: &Definition) -> u64 {
         definition.id.get()
-    }
-
-    fn references(definition: &Definition, to: &mut References) {
-        let ids = |aspect| {
-            let texts = definition.question.only(aspect).unwrap_or_default().iter();
-            texts.filter_map(|text| text.parse::<u64>().ok())
-        };
-        to.add("filters.user", Referent::User, ids(Aspect::User));
-        to.add("filters.funnel", Referent::Funnel, ids(Aspect::Funnel));
-        to.add("filters.column", Referent::Column, ids(Aspect::Column));
     }
 
     fn export(definition: &Definition) -> serde_json::Result<Fields> {
@@ -73,7 +74,18 @@ fn of_entity(reason: String, entity: Option<Value>) -> String {
     }
 }
 
-impl ImportKind for Reports {
+impl StoredKind for Reports {
+    const STORAGE: Storage = Storage {
+        removal: Some(Removal::Unlinked),
+        ..Storage::of(
+            ["report", "reports"],
+            |keys| vec![keys.reports()],
+            |keys, id| Some(keys.report(ReportId::parse(id)?)),
+            |_, report| nothing(reports::definition(report)),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Definition, StoreError> = |item| reports::definition(&item);
+
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
     }
@@ -105,15 +117,5 @@ impl Decide for Reports {
         let item = raw.carry(reports::encode(&definition), recode);
         transaction.put(key, item, Condition::Always);
         Ok(transaction)
-    }
-}
-
-impl ExportKind for Reports {
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.reports()]
-    }
-
-    fn decode(item: Item) -> Result<Definition, StoreError> {
-        reports::definition(&item)
     }
 }

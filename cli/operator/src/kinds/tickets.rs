@@ -1,6 +1,7 @@
 //! Tickets. No endpoint creates them. One endpoint moves them to another lead.
 
 use serde_json::Value;
+use shared::ids::TicketId;
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::erasure::PendingErasures;
 use shared::store::unscoped::tickets::{TicketRecord, TicketState};
@@ -24,6 +25,30 @@ impl RecordKind for Tickets {
     type Record = Ticket;
     type Line = Dated<Ticket>;
     const KIND: Kind = Kind::Tickets;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Id, "attendant").refers(Kind::Users),
+        field(Shape::Id, "lead_relation").decided(Kind::Leads),
+        field(Shape::Id, "opportunity").decided(Kind::Opportunities),
+        field(Shape::Person, "name lead_name name_contact recipientid"),
+        field(
+            Shape::Text,
+            "attendantName userAttendance userClient department type accid photo photo_larger photo_store",
+        ),
+        field(
+            Shape::Text,
+            "obs post_id page_id comment_id comment_txt chatapp_acc chatapp_number chatapp_oficial",
+        ),
+        field(
+            Shape::Scalar,
+            "status star evaluation chatGroup isGroup pin archive",
+        ),
+        field(Shape::Integer, "unread sequence").or("0"),
+        field(
+            Shape::Time,
+            "startDate endDate lastMesssageUser lastMesssageAttendance createDate updateDate",
+        ),
+    ];
 
     fn parse(mut fields: Fields) -> Result<Self::Line, String> {
         for (derived, time) in DERIVED {
@@ -32,26 +57,11 @@ impl RecordKind for Tickets {
                 check_derived(&value, derived, fields.get(time), time)?;
             }
         }
-        line::read_people(&mut fields, &["name", "lead_name", "name_contact", "recipientid"]);
-        let line = Dated::<Ticket>::read(fields)?;
-        limits::size(&line.record.sparse())?;
-        Ok(line)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<Ticket>()
+        Dated::read::<Self>(fields)
     }
 
     fn identity(ticket: &Ticket) -> u64 {
         ticket.id.get()
-    }
-
-    fn references(ticket: &Ticket, to: &mut References) {
-        to.add("attendant", Referent::User, ticket.attendant);
-    }
-
-    fn links(ticket: &Ticket, to: &mut References) {
-        to.add("opportunity", Referent::Opportunity, ticket.opportunity);
     }
 
     fn export(ticket: &Ticket) -> serde_json::Result<Fields> {
@@ -68,7 +78,24 @@ fn check_derived(seconds: &Value, derived: &str, date: Option<&Value>, time: &st
     Err(format!("{derived}: must be the Unix seconds of {time}"))
 }
 
-impl ImportKind for Tickets {
+impl StoredKind for Tickets {
+    const STORAGE: Storage = Storage {
+        sequence: Some((Counter::Ticket, "ticket")),
+        unchanged: version,
+        required_lead: |ticket| Ok(TicketRecord::decode(ticket)?.ticket.lead_relation),
+        removal: Some(Removal::Linked),
+        ..Storage::of(
+            ["ticket", "tickets"],
+            |keys| vec![keys.tickets()],
+            |keys, id| Some(keys.ticket(TicketId::parse(id)?)),
+            |keys, item| TicketRecord::decode(item)?.derived_as_read(keys),
+        )
+    };
+    const DECODE: fn(Item) -> Result<Ticket, StoreError> =
+        |item| TicketState::decode(&item).map(|state| state.ticket);
+    const STOPS_AT: Option<&'static str> = Some("ticket");
+    const WITHOUT: Option<fn(Ticket, &PendingErasures) -> Ticket> =
+        Some(|ticket, erasures| erasures.ticket(ticket));
     const CHECK_READS_TABLE: bool = true;
 
     /// If a ticket moves to another lead, its files move too.
@@ -97,8 +124,6 @@ impl Operator {
 }
 
 impl Decide for Tickets {
-    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Ticket, "ticket"));
-
     fn reads(keys: Keys<'_>, ticket: &Ticket, _mode: Mode) -> Vec<Key> {
         let mut reads = vec![keys.ticket(ticket.id)];
         reads.extend(ticket.lead_relation.map(|lead| keys.lead(lead)));
@@ -133,22 +158,5 @@ impl Decide for Tickets {
             transaction.check(keys.lead(lead), Condition::Present);
         }
         Ok(transaction)
-    }
-}
-
-impl ExportKind for Tickets {
-    const STOPS_AT: Option<&'static str> = Some("ticket");
-    const OF_LEADS: bool = true;
-
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.tickets()]
-    }
-
-    fn decode(item: Item) -> Result<Ticket, StoreError> {
-        TicketState::decode(&item).map(|state| state.ticket)
-    }
-
-    fn without(ticket: Ticket, erasures: &PendingErasures) -> Ticket {
-        erasures.ticket(ticket)
     }
 }

@@ -35,53 +35,47 @@ impl RecordKind for Users {
     type Line = User;
     const KIND: Kind = Kind::Users;
     const MERGES: bool = true;
+    const FIELDS: &'static [Field] = &[
+        ID,
+        field(Shape::Person, "name").needed(),
+        field(Shape::Person, "lastName email telephone"),
+        field(Shape::Text, "photo position_company username"),
+        field(Shape::TextOrNumber, "whatsapp branch"),
+        field(Shape::Id, "department")
+            .refers(Kind::Departments)
+            .such_as("the id of a department: 1"),
+        field(Shape::Id, "group")
+            .refers(Kind::Groups)
+            .such_as("the id of a group: 1"),
+        field(Shape::Flag, "admin").or("false"),
+        field(Shape::Flag, "active").or("true"),
+        field(Shape::Time, "last_login last_action"),
+    ];
 
-    fn parse(mut fields: Fields) -> Result<User, String> {
-        line::read_people(&mut fields, &["name", "lastName", "email", "telephone"]);
-        line::read(fields)
-    }
-
-    fn field_names() -> &'static [&'static str] {
-        faults::names_of::<User>()
+    fn parse(fields: Fields) -> Result<User, String> {
+        read::<Self, _>(fields)
     }
 
     fn identity(user: &User) -> u64 {
         user.id.get()
     }
-
-    fn references(user: &User, to: &mut References) {
-        to.add("department", Referent::Department, user.department);
-        to.add("group", Referent::Group, user.group);
-    }
-
-    fn export(user: &User) -> serde_json::Result<Fields> {
-        sparse(user)
-    }
 }
 
-impl ImportKind for Users {
-    fn replaced(keys: Keys<'_>, user: &User) -> Option<Replaced<User>> {
-        Some((keys.user(user.id), <Self as ExportKind>::decode))
-    }
-
-    async fn merged(operator: &Operator, line: User) -> Result<Option<User>, OperatorError> {
-        let stored = operator.reads().get(&operator.keys().user(line.id)).await?;
-        Ok(stored.is_none().then_some(line))
-    }
+impl StoredKind for Users {
+    const STORAGE: Storage = Storage {
+        removal: Some(Removal::OfUser),
+        ..Storage::of(
+            ["user", "users"],
+            |keys| vec![keys.users()],
+            |keys, id| Some(keys.user(UserId::parse(id)?)),
+            |_, user| nothing(Self::DECODE(user.clone())),
+        )
+    };
+    const DECODE: fn(Item) -> Result<User, StoreError> = |item| item::decode("user", item);
 
     /// If several lines are of one user, the last one applies. Requests see the change from the next one on (C-2).
     async fn write(operator: &Operator, users: &[&User], _mode: Mode) -> Written {
         operator.write_users(users).await
-    }
-}
-
-impl ExportKind for Users {
-    fn partitions(keys: Keys<'_>) -> Vec<String> {
-        vec![keys.users()]
-    }
-
-    fn decode(item: Item) -> Result<User, StoreError> {
-        item::decode("user", item)
     }
 }
 

@@ -31,14 +31,6 @@ pub fn size(record: &impl Serialize) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the number of characters of a text.
-pub fn within(name: &str, text: Option<&str>, limit: usize) -> Result<(), String> {
-    if text.is_some_and(|text| text.chars().count() > limit) {
-        return Err(format!("{name}: must have at most {limit} characters"));
-    }
-    Ok(())
-}
-
 /// The levels of lists and objects in a value. `serde_json` reads at most 128.
 fn levels(value: &Value) -> usize {
     let inner = match value {

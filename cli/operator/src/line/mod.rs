@@ -2,12 +2,11 @@
 
 mod lenient;
 pub mod limits;
-pub mod number;
 mod reason;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use shared::input::{is_blank, person_text};
+use shared::input::is_blank;
 use shared::json;
 use shared::time::Timestamp;
 
@@ -76,30 +75,6 @@ pub fn take_time(fields: &mut Fields, name: &str) -> Result<Option<Timestamp>, S
         Some(value) => serde_json::from_value(value)
             .map(Some)
             .map_err(|_| format!("{name}: must be a date-time such as 2026-11-21T12:00:00.000Z")),
-    }
-}
-
-/// Reads the texts of people as every door reads them (C-108). Empty text stays, because an export may hold it. A value
-/// that is no text stays for the reader of the record, which names all faults of the line.
-pub fn read_people(fields: &mut Fields, names: &[&str]) {
-    for name in names {
-        if let Some(value) = fields.get_mut(*name)
-            && *value != ""
-            && let Ok(text) = person_text(value)
-        {
-            *value = text.into();
-        }
-    }
-}
-
-/// Reads numbers that may have a fraction as requests do (C-6): also as text. Other text stays for the reader of the record.
-pub fn read_numbers(fields: &mut Fields, names: &[&str]) {
-    for name in names {
-        if let Some(Value::String(text)) = fields.get(*name)
-            && let Ok(number) = text.trim().parse()
-        {
-            fields.insert((*name).to_owned(), Value::Number(number));
-        }
     }
 }
 

@@ -5,13 +5,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use shared::credential::CredentialKind;
 use shared::ids::ColumnId;
+use table::item;
 
-use super::{Removable, Target};
-use crate::kinds::references::{References, Referent};
-use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Events, ExportKind, Files, Funnels, Hooks, Leads, Meetings,
-    Opportunities, RecordKind, Reports, Tickets,
-};
+use super::Target;
+use crate::kinds::{Events, Kind, RecordKind, Referent, StoredKind, with_stored};
 use crate::{Operator, OperatorError};
 
 /// Maximum listed dependents.
@@ -83,61 +80,26 @@ impl Operator {
 impl Search<'_> {
     /// Searches the records of every kind that may refer to the target's kind.
     async fn search_all(&mut self) -> Result<(), OperatorError> {
-        let kind = match self.target {
-            Target::File => return Ok(()),
-            Target::Column(..) => Removable::Funnel,
-            Target::Numbered(kind, _) => kind,
-        };
-        match kind {
-            Removable::Funnel | Removable::Column => {
-                self.search_kind::<Opportunities>().await?;
-                self.search_kind::<Reports>().await?;
-                self.search_kind::<Automations>().await?;
-                self.search_kind::<Hooks>().await
-            }
-            Removable::User => self.search_of_user().await,
-            Removable::Tag => {
-                self.search_kind::<Leads>().await?;
-                self.search_kind::<Hooks>().await
-            }
-            Removable::Company => self.search_kind::<Leads>().await,
-            Removable::Calendar => self.search_kind::<Meetings>().await,
-            Removable::Opportunity => {
-                self.search_kind::<Meetings>().await?;
-                self.search_kind::<Tickets>().await
-            }
-            Removable::Ticket => self.search_kind::<Files>().await,
-            Removable::Hook => {
-                self.search_kind::<Automations>().await?;
-                self.search_events().await
-            }
-            Removable::Report | Removable::Automation | Removable::File => Ok(()),
+        let target = self.target.kind();
+        if target == Kind::Users {
+            self.search_credentials().await?;
         }
-    }
-
-    async fn search_of_user(&mut self) -> Result<(), OperatorError> {
-        self.search_credentials().await?;
-        self.search_kind::<Companies>().await?;
-        self.search_kind::<Leads>().await?;
-        self.search_kind::<Funnels>().await?;
-        self.search_kind::<Opportunities>().await?;
-        self.search_kind::<Calendars>().await?;
-        self.search_kind::<Meetings>().await?;
-        self.search_kind::<Tickets>().await?;
-        self.search_kind::<Calls>().await?;
-        self.search_kind::<Reports>().await?;
-        self.search_kind::<Automations>().await?;
-        self.search_kind::<Hooks>().await?;
-        self.search_events().await
+        for kind in Kind::STORED {
+            if !kind.fields().iter().any(|field| field.may_refer_to(target)) {
+                continue;
+            }
+            match kind {
+                Kind::Events => self.search_events().await?,
+                kind => with_stored!(kind, K => self.search_kind::<K>().await?, ()),
+            }
+        }
+        Ok(())
     }
 
     async fn search_events(&mut self) -> Result<(), OperatorError> {
         let mut events = self.operator.events(None);
         while let Some(page) = events.next().await? {
-            for event in &page {
-                self.add_if_dependent::<Events>(event, || event.id().to_string());
-            }
-            (self.watch)(page.len() as u64);
+            self.add_dependents::<Events>(&page, |event| event.id().to_string())?;
         }
         Ok(())
     }
@@ -146,7 +108,8 @@ impl Search<'_> {
     async fn search_credentials(&mut self) -> Result<(), OperatorError> {
         for kind in [CredentialKind::Key, CredentialKind::Token] {
             for entry in self.operator.credentials(kind).await? {
-                if entry.revoked.is_none() && self.is_target(Referent::User(entry.user.get())) {
+                if entry.revoked.is_none() && self.is_target(Referent::Record(Kind::Users, entry.user.get()))
+                {
                     self.found.add(kind.name(), entry.id, "user");
                 }
             }
@@ -154,45 +117,45 @@ impl Search<'_> {
         Ok(())
     }
 
-    async fn search_kind<K: ExportKind>(&mut self) -> Result<(), OperatorError> {
+    async fn search_kind<K: StoredKind>(&mut self) -> Result<(), OperatorError> {
         let mut pages = self.operator.records::<K>();
         while let Some(page) = pages.next().await? {
-            for record in &page {
-                self.add_if_dependent::<K>(record, || K::label(record));
-            }
-            (self.watch)(page.len() as u64);
+            self.add_dependents::<K>(&page, K::label)?;
         }
         Ok(())
     }
 
-    /// Adds a record if it refers to the target.
-    fn add_if_dependent<K: RecordKind>(&mut self, record: &K::Record, label: impl FnOnce() -> String) {
-        let mut named = References::default();
-        K::references(record, &mut named);
-        K::links(record, &mut named);
-        if let Some(reference) = named.iter().find(|reference| self.is_target(reference.target)) {
-            self.found.add(K::KIND.name(), label(), reference.field());
+    /// Adds the records of a page that refer to the target.
+    fn add_dependents<K: RecordKind>(
+        &mut self,
+        page: &[K::Record],
+        label: impl Fn(&K::Record) -> String,
+    ) -> Result<(), OperatorError> {
+        for record in page {
+            let references = K::references(record).map_err(|cause| item::corrupt(K::KIND.name(), cause))?;
+            if let Some(reference) = references
+                .iter()
+                .find(|reference| self.is_target(reference.target))
+            {
+                self.found.add(K::KIND.name(), label(record), &reference.field);
+            }
         }
+        (self.watch)(page.len() as u64);
+        Ok(())
     }
 
     /// Whether a reference is to the target, or to a column that the removal takes from the last funnel.
     fn is_target(&self, referent: Referent) -> bool {
-        let is = |kind, id| self.target == Target::Numbered(kind, id);
-        match referent {
-            Referent::User(id) => is(Removable::User, id),
-            Referent::Company(id) => is(Removable::Company, id),
-            Referent::Tag(id) => is(Removable::Tag, id),
-            Referent::Hook(id) => is(Removable::Hook, id),
-            Referent::Opportunity(id) => is(Removable::Opportunity, id),
-            Referent::Calendar(id) => is(Removable::Calendar, id),
-            Referent::Ticket(id) => is(Removable::Ticket, id),
-            Referent::Funnel(id) => is(Removable::Funnel, id),
-            Referent::Column(id) => ColumnId::new(id).is_some_and(|id| self.lost_columns.contains(&id)),
-            Referent::ColumnOf { funnel, column, .. } => match self.target {
-                Target::Column(of, removed) => (of.get(), removed.get()) == (funnel, column),
-                _ => is(Removable::Funnel, funnel),
-            },
-            Referent::Department(_) | Referent::Group(_) | Referent::Lead(_) => false,
+        match (referent, self.target) {
+            (Referent::Record(kind, id), Target::Record(target)) => (kind, id) == target,
+            (Referent::Column { funnel: None, column }, _) => {
+                ColumnId::new(column).is_some_and(|column| self.lost_columns.contains(&column))
+            }
+            (Referent::Column { funnel, column }, Target::Column(of, removed)) => {
+                (funnel, column) == (Some(of.get()), removed.get())
+            }
+            (Referent::Column { funnel, .. }, Target::Record((Kind::Funnels, id))) => funnel == Some(id),
+            _ => false,
         }
     }
 }

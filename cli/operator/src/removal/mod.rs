@@ -15,7 +15,8 @@ use serde::Serialize;
 use shared::funnel::Funnel;
 use shared::ids::{ColumnId, FunnelId};
 
-use crate::named::named;
+use crate::kinds::Kind;
+use crate::kinds::storage;
 use crate::{Operator, OperatorError};
 
 pub use dependents::Dependent;
@@ -23,19 +24,30 @@ pub use dependents::Dependent;
 /// Seconds after which every request that had read a removed record has ended.
 const SETTLED: u64 = 30;
 
-named! {
-    /// The kinds of records that can be removed.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    Removable {
-        Funnel "funnel", Column "column", Report "report", Calendar "calendar", User "user", Automation "automation",
-        Tag "tag", Hook "hook", Company "company", Opportunity "opportunity", Ticket "ticket", File "file",
-    }
+/// The kind of a record, or a part of one, that can be removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removable {
+    /// A column of a funnel.
+    Column,
+    /// A record of a kind.
+    Record(Kind),
 }
 
 impl Removable {
-    /// Whether a request can link to a record of this kind.
-    fn is_linked_by_requests(self) -> bool {
-        !matches!(self, Self::Report | Self::Automation | Self::Hook | Self::File)
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let kinds = Kind::STORED.iter().copied();
+        let removed = kinds.filter(|kind| kind.storage().is_some_and(|storage| storage.removal.is_some()));
+        std::iter::once(Self::Column).chain(removed.map(Self::Record))
+    }
+
+    /// The name, as in a line of an import.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Column => "column",
+            Self::Record(kind) => kind.name(),
+        }
     }
 }
 
@@ -79,10 +91,25 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Column(FunnelId, ColumnId),
-    /// A record by its number.
-    Numbered(Removable, u64),
-    /// A file. No record depends on it.
-    File,
+    /// A record by its kind and number. The number of a file is not used, because no record depends on a file.
+    Record((Kind, u64)),
+}
+
+impl Target {
+    /// The kind of the record that is removed or changed.
+    fn kind(self) -> Kind {
+        match self {
+            Self::Column(..) => Kind::Funnels,
+            Self::Record((kind, _)) => kind,
+        }
+    }
+
+    /// Whether a request can link to the record.
+    fn is_linked_by_requests(self) -> bool {
+        use storage::Removal::{Linked, OfUser};
+        let removal = self.kind().storage().and_then(|storage| storage.removal);
+        matches!(removal, Some(Linked | OfUser))
+    }
 }
 
 impl Operator {
@@ -106,7 +133,7 @@ impl Operator {
         let mut found = self.dependents(target, &lost_columns, watch).await?;
         if found.is_empty() {
             let undo = self.delete_record(removal, target).await?;
-            if removal.kind.is_linked_by_requests() {
+            if target.is_linked_by_requests() {
                 if !alone {
                     tokio::time::sleep(Duration::from_secs(SETTLED)).await;
                 }
@@ -131,7 +158,9 @@ impl Operator {
     fn target(&self, removal: &Removal, funnels: &[Funnel]) -> Result<Target, OperatorError> {
         let number = removal.id.parse::<u64>().ok();
         match (removal.kind, number) {
-            (Removable::File, _) => Ok(Target::File),
+            (Removable::Record(Kind::Files), number) => {
+                Ok(Target::Record((Kind::Files, number.unwrap_or_default())))
+            }
             (_, None) => Err(self.no_record(removal)),
             (Removable::Column, Some(id)) => {
                 let column = ColumnId::new(id).ok_or_else(|| self.no_record(removal))?;
@@ -148,7 +177,7 @@ impl Operator {
                     }
                 }
             }
-            (kind, Some(id)) => Ok(Target::Numbered(kind, id)),
+            (Removable::Record(kind), Some(id)) => Ok(Target::Record((kind, id))),
         }
     }
 
@@ -166,7 +195,7 @@ fn lost_columns(target: Target, funnels: &[Funnel]) -> BTreeSet<ColumnId> {
     let columns = |funnel: &Funnel| funnel.columns.iter().map(|column| column.id).collect::<Vec<_>>();
     let (changed_funnel, removed): (_, BTreeSet<_>) = match target {
         Target::Column(funnel, column) => (funnel, [column].into()),
-        Target::Numbered(Removable::Funnel, id) => {
+        Target::Record((Kind::Funnels, id)) => {
             let Some(funnel) = funnels.iter().find(|funnel| funnel.id.get() == id) else {
                 return BTreeSet::new();
             };

@@ -1,27 +1,19 @@
 //! The writes that remove a record, and those that put it back.
 
 use shared::funnel::Funnel;
-use shared::ids::{
-    AutomationId, CalendarId, ColumnId, CompanyId, FileId, FormId, FunnelId, OpportunityId, ReportId, TagId,
-    TicketId, UserId,
-};
+use shared::ids::{ColumnId, FunnelId, ReportId};
 use shared::people::User;
 use shared::store::unscoped::automations;
-use shared::store::unscoped::calendars::CalendarRecord;
+use shared::store::unscoped::derived::Derived;
 use shared::store::unscoped::directory::decode_members;
-use shared::store::unscoped::entity::{Entity, Stored};
-use shared::store::unscoped::forms::FormRecord;
-use shared::store::unscoped::opportunities::OpportunityRecord;
 use shared::store::unscoped::people::{decode_names, encode_names};
 use shared::store::unscoped::quarantine::as_read;
-use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
-use shared::ticket::FileName;
 use table::item::{self, Item};
 use table::{Condition, Key, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Transaction, unknown};
 
-use super::{Removable, Removal, Target};
+use super::{Removal, Target};
 use crate::kinds::users::put_members;
-use crate::kinds::{ExportKind as _, Users};
+use crate::kinds::{Kind, StoredKind as _, Users, storage};
 use crate::{Operator, OperatorError};
 
 /// How to put a removed record back.
@@ -58,82 +50,30 @@ impl Operator {
 
     /// The writes that remove the record; `None` if there is none.
     async fn removal_of(&self, removal: &Removal, target: Target) -> Result<Option<Writes>, OperatorError> {
-        let keys = self.keys();
-        let (kind, id) = match target {
-            Target::Column(funnel, column) => return self.column_removal(funnel, column).await,
-            Target::File => {
-                let key = file_name(&removal.id).map(|name| keys.file(&name));
-                return self.stored_removal(FileRecord::decode, key).await;
-            }
-            Target::Numbered(kind, id) => (kind, id),
-        };
-        match kind {
-            Removable::Opportunity => {
-                let key = OpportunityId::new(id).map(|id| keys.opportunity(id));
-                self.stored_removal(OpportunityRecord::decode, key).await
-            }
-            Removable::Calendar => {
-                let key = CalendarId::new(id).map(|id| keys.calendar(id));
-                self.stored_removal(CalendarRecord::decode, key).await
-            }
-            Removable::Ticket => {
-                let key = TicketId::new(id).map(|id| keys.ticket(id));
-                self.stored_removal(TicketRecord::decode, key).await
-            }
-            Removable::Hook => {
-                let key = FormId::new(id).map(|id| keys.form(id));
-                self.stored_removal(FormRecord::decode, key).await
-            }
-            Removable::User => self.user_removal(UserId::new(id)).await,
-            Removable::Automation => self.automation_removal(AutomationId::new(id)).await,
-            Removable::Funnel => {
-                self.plain_removal(FunnelId::new(id).map(|id| keys.funnel(id)))
-                    .await
-            }
-            Removable::Report => {
-                self.plain_removal(ReportId::new(id).map(|id| keys.report(id)))
-                    .await
-            }
-            Removable::Tag => self.plain_removal(TagId::new(id).map(|id| keys.tag(id))).await,
-            Removable::Company => {
-                self.plain_removal(CompanyId::new(id).map(|id| keys.company(id)))
-                    .await
-            }
-            Removable::Column | Removable::File => Ok(None),
+        if let Target::Column(funnel, column) = target {
+            return self.column_removal(funnel, column).await;
         }
-    }
-
-    /// A record with its key; `None` if there is none.
-    async fn found(&self, key: Option<Key>) -> Result<Option<(Key, Item)>, StoreError> {
-        let Some(key) = key else {
+        let Some(kind) = target.kind().storage() else {
             return Ok(None);
         };
-        Ok(self.reads().get(&key).await?.map(|item| (key, item)))
-    }
-
-    /// The writes that remove a record with derived items.
-    async fn stored_removal<E: Entity>(
-        &self,
-        decode: fn(Item) -> Result<Stored<E>, StoreError>,
-        key: Option<Key>,
-    ) -> Result<Option<Writes>, OperatorError> {
-        let Some((_, item)) = self.found(key).await? else {
+        let key = (kind.key)(self.keys(), &removal.id);
+        let Some((key, item)) = self.reads().get_many(key).await?.into_iter().next() else {
             return Ok(None);
         };
-        let record = decode(item)?;
-        let undo = record.put(self.keys(), None)?;
-        Ok(Some((record.removal(self.keys())?, Undo::Record(undo))))
-    }
-
-    /// The writes that remove a record without derived items.
-    async fn plain_removal(&self, key: Option<Key>) -> Result<Option<Writes>, OperatorError> {
-        let Some((key, item)) = self.found(key).await? else {
-            return Ok(None);
-        };
-        let (mut transaction, mut undo) = (Transaction::default(), Transaction::default());
-        transaction.delete(key.clone(), as_read(&item));
-        undo.put(key, item, Condition::Absent);
-        Ok(Some((transaction, Undo::Record(undo))))
+        match kind.removal {
+            None => Ok(None),
+            Some(storage::Removal::OfUser) => self.user_removal(item).await,
+            Some(storage::Removal::OfAutomation) => self.automation_removal(key, &item).await,
+            Some(_) => {
+                let derived = (kind.derived)(self.keys(), &item)?;
+                let (mut transaction, mut undo) = (Transaction::default(), Transaction::default());
+                transaction.delete(key.clone(), (kind.unchanged)(&item)?);
+                Derived::change(&mut transaction, &derived, Derived::default());
+                undo.put(key, item, Condition::Absent);
+                Derived::change(&mut undo, &Derived::default(), derived);
+                Ok(Some((transaction, Undo::Record(undo))))
+            }
+        }
     }
 
     /// The writes that remove a column from its funnel.
@@ -170,16 +110,11 @@ impl Operator {
 
     /// The writes that remove a user's record, name and entry in the members of its department. The directory's version
     /// serialises them with the issue of credentials.
-    async fn user_removal(&self, id: Option<UserId>) -> Result<Option<Writes>, OperatorError> {
-        let Some(id) = id else {
-            return Ok(None);
-        };
+    async fn user_removal(&self, item: Item) -> Result<Option<Writes>, OperatorError> {
         let (keys, table) = (self.keys(), self.table());
+        let user = Users::DECODE(item.clone())?;
+        let id = user.id;
         let stored = self.stored_directory().await?;
-        let Some(item) = table.reads().get(&keys.user(id)).await? else {
-            return Ok(None);
-        };
-        let user = Users::decode(item.clone())?;
         let mut transaction = Transaction::default();
         transaction.delete(keys.user(id), as_read(&item));
         let names_key = keys.user_name(id);
@@ -205,21 +140,15 @@ impl Operator {
     }
 
     /// The writes that remove an automation and update the directory's summary of active automations.
-    async fn automation_removal(&self, id: Option<AutomationId>) -> Result<Option<Writes>, OperatorError> {
-        let Some(id) = id else {
-            return Ok(None);
-        };
+    async fn automation_removal(&self, key: Key, item: &Item) -> Result<Option<Writes>, OperatorError> {
+        let id = automations::decode(item)?.id();
         let mut directory = self.stored_directory().await?;
         let items = self.reader().automation_items().await?;
         let all = items.iter().map(automations::decode);
         let mut all = all.collect::<Result<Vec<_>, _>>()?;
-        let before = all.len();
         all.retain(|automation| automation.id() != id);
-        if all.len() == before {
-            return Ok(None);
-        }
         let mut transaction = Transaction::default();
-        transaction.delete(self.keys().automation(id), Condition::Always);
+        transaction.delete(key, as_read(item));
         automations::summarize(&mut directory.directory, &all);
         self.put_next(&mut transaction, directory);
         // Nothing depends on an automation, so it is never put back.
@@ -256,7 +185,7 @@ impl Operator {
 
     /// Deletes the stored result of a removed report.
     pub(super) async fn clear_results(&self, target: Target) -> Result<(), OperatorError> {
-        let Target::Numbered(Removable::Report, id) = target else {
+        let Target::Record((Kind::Reports, id)) = target else {
             return Ok(());
         };
         let Some(id) = ReportId::new(id) else {
@@ -276,13 +205,4 @@ impl Operator {
         }
         Ok(())
     }
-}
-
-/// The file with an id, or with a ticket and path as in `501:path`.
-fn file_name(text: &str) -> Option<FileName> {
-    if let Some(id) = FileId::parse(text) {
-        return Some(FileName::Id(id));
-    }
-    let (ticket, path) = text.split_once(':')?;
-    Some(FileName::Path(TicketId::parse(ticket)?, path.to_owned()))
 }

@@ -2,13 +2,6 @@
 
 use super::*;
 
-/// An omitted field, null and the field's default are stored alike.
-#[track_caller]
-fn assert_default<K: RecordKind>(nothing: &Value, stored: &Value) {
-    assert_eq!(exported::<K>(&json!({})), *stored);
-    assert_eq!(exported::<K>(nothing), *stored);
-}
-
 /// C-90.
 #[test]
 fn whatsapp_is_stored_as_chatapp() {
@@ -51,64 +44,6 @@ fn a_full_name_is_split() {
         (&named["firstname"], named.get("lastname")),
         (&json!("Nara"), None)
     );
-}
-
-#[test]
-fn absent_fields_have_their_defaults() {
-    assert_default::<Funnels>(
-        &json!({ "fields": null, "access": {} }),
-        &json!({ "id": 3, "name": "V", "columns": [{ "id": 31, "name": "A", "sequence": 0 }] }),
-    );
-    assert_default::<Opportunities>(
-        &json!({
-            "value": null, "lead_id": null, "status": null, "archived": null, "fields": null, "files": [],
-            "reject_appro": {}, "gain_date": null, "service_permission": "all", "sequence": 0,
-        }),
-        &json!({
-            "id": 5, "title": "Pedido", "value": "0.00", "crm_column": 31, "crm_id": 3, "status": "open", "user": 7
-        }),
-    );
-    assert_default::<Calendars>(
-        &json!({
-            "isPublished": null, "sharesTime": null, "bufferMinutes": null, "minimumNoticeMinutes": null, "dates": null,
-            "horizon": null, "createDate": null, "updateDate": null,
-        }),
-        &json!({
-            "id": 5, "name": "Demonstração", "keyName": "demo", "publicId": "pub_5", "isPublished": false,
-            "userId": 7, "timezone": "America/Sao_Paulo", "durationMinutes": 30, "bufferMinutes": 0,
-            "minimumNoticeMinutes": 0, "dates": {}, "horizon": { "type": "unlimited" },
-            "hours": { "mon": [], "tue": [], "wed": [], "thu": [], "fri": [], "sat": [], "sun": [] },
-        }),
-    );
-}
-
-#[test]
-fn absent_fields_of_other_kinds_have_their_defaults() {
-    assert_default::<Meetings>(
-        &json!({
-            "leadId": null, "opportunityId": null, "userId": null, "status": null, "formData": {},
-            "properties": null, "moves": null, "createDate": null, "updateDate": null,
-        }),
-        &json!({
-            "id": 1, "calendarId": 5, "date": "2027-03-01T12:00:00.000Z", "endDate": "2027-03-01T12:30:00.000Z",
-            "status": "scheduled",
-        }),
-    );
-    assert_default::<Tickets>(
-        &json!({
-            "lead_relation": null, "attendant": null, "unread": null, "sequence": 0, "createDate": null,
-            "lastMesssageUserUnix": null, "opportunity": null, "name": null,
-        }),
-        &json!({ "id": 501 }),
-    );
-    assert_default::<Reports>(
-        &json!({ "type": "bar", "field": null, "filters": {}, "createDate": null, "updateDate": null }),
-        &json!({ "id": 3, "name": "Ligações", "entity": "calls", "measure": "count", "groupBy": "day" }),
-    );
-    let mut automation = good(Kind::Automations);
-    automation["active"] = true.into();
-    automation.as_object_mut().unwrap().shift_remove("kind");
-    assert_default::<Automations>(&json!({ "filters": {}, "active": true }), &automation);
 }
 
 #[test]

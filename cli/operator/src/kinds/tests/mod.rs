@@ -1,6 +1,7 @@
 //! Tests of single lines of every kind: tables of refusals and defaults, and the properties of all kinds.
 
 mod defaults;
+mod laws;
 mod refusals;
 
 use std::borrow::Borrow as _;
@@ -77,32 +78,9 @@ fn exported<K: RecordKind>(rest: &Value) -> Value {
     Value::Object(fields)
 }
 
-const KINDS: [Kind; 20] = [
-    Kind::Settings,
-    Kind::Departments,
-    Kind::Groups,
-    Kind::Users,
-    Kind::Profiles,
-    Kind::Tags,
-    Kind::LossReasons,
-    Kind::Companies,
-    Kind::Leads,
-    Kind::Funnels,
-    Kind::Opportunities,
-    Kind::Calendars,
-    Kind::Meetings,
-    Kind::Tickets,
-    Kind::Files,
-    Kind::Hooks,
-    Kind::Calls,
-    Kind::Events,
-    Kind::Reports,
-    Kind::Automations,
-];
-
 #[test]
 fn a_good_line_of_every_kind_is_of_that_kind() {
-    for kind in KINDS {
+    for kind in Kind::ALL.iter().copied() {
         assert_eq!(check_line(&good(kind).to_string()).unwrap().kind, kind);
         assert_eq!(Kind::named(kind.name()), Some(kind));
     }
@@ -111,7 +89,7 @@ fn a_good_line_of_every_kind_is_of_that_kind() {
 #[test]
 fn every_kind_has_the_limits_of_a_record() {
     let tree = (0..8).fold(json!(1), |inner, _| json!([inner]));
-    for kind in KINDS {
+    for kind in Kind::ALL.iter().copied() {
         let large = with(kind, &json!({ "name": "a".repeat(100_000) }));
         assert_eq!(refused(&large), "the record is larger than 100 KB");
         let deep = with(kind, &json!({ "tree": tree }));
@@ -124,7 +102,7 @@ fn every_kind_has_the_limits_of_a_record() {
 /// Leads alone have custom fields.
 #[test]
 fn unknown_fields_are_refused() {
-    for kind in KINDS.into_iter().filter(|kind| *kind != Kind::Leads) {
+    for kind in Kind::ALL.iter().copied().filter(|kind| *kind != Kind::Leads) {
         let unknown = with(kind, &json!({ "weather": "red" }));
         assert_eq!(refused(&unknown), "weather: unknown field", "{kind:?}");
     }

@@ -69,7 +69,6 @@ fn settings_departments_groups_and_people() {
         Kind::Settings,
         r#"
 { "value": 2 } | value: page_base must be 0 or 1
-{ "name": 1 } | name: must be text
 { "x": 1 } | x: unknown field
 "#,
     );
@@ -83,23 +82,17 @@ fn settings_departments_groups_and_people() {
     assert_refused(
         Kind::Departments,
         r#"
-{ "id": "1a" } | id: <NUMBER>
-{ "show_crm": 2 } | show_crm: must be 0 or 1
 "#,
     );
     assert_refused(
         Kind::Groups,
         r#"
-{ "permissions": null } | permissions: is missing
 { "permissions": { "leads": "some" } } | permissions.leads: must be all or department or own or none
 "#,
     );
     assert_refused(
         Kind::Users,
         r#"
-{ "name": null } | name: is missing
-{ "branch": [] } | branch: must be a number or text
-{ "last_login": "hoje" } | last_login: <TIME>
 "#,
     );
     assert_eq!(refused(r#"{"kind":"user","id":1}"#), "name: is missing");
@@ -125,20 +118,12 @@ fn tags_and_loss_reasons() {
         Kind::Tags,
         r#"
 { "id": 0 } | <ID>
-{ "tag": null } | tag: is missing
-{ "tag": "" } | tag: must not be empty
-{ "tag": "<é*256>" } | tag: must have at most 255 characters
-{ "color": "<é*65>" } | color: must have at most 64 characters
-{ "color": 7 } | color: must be text
 "#,
     );
     assert_refused(
         Kind::LossReasons,
         r#"
 { "id": 0 } | <ID>
-{ "name": null } | name: is missing
-{ "name": "" } | name: must not be empty
-{ "name": "<é*256>" } | name: must have at most 255 characters
 "#,
     );
 }
@@ -148,20 +133,12 @@ fn reports() {
     assert_refused(
         Kind::Reports,
         r#"
-{ "id": null } | id: is missing
 { "id": 0 } | <ID>
-{ "name": null } | name: is missing
-{ "name": "" } | name: must not be empty
-{ "name": "<é*256>" } | name: must have at most 255 characters
-{ "type": "area" } | type: must be bar or line or pie
-{ "entity": "people" } | entity: must be leads or opportunities or tickets or meetings or calls
-{ "measure": "max" } | measure: must be count or sum or average
 { "measure": "sum", "field": "points" } | field: must be value or duration
-{ "groupBy": null } | groupBy: is missing
-{ "filters": [] } | filters: must be an object
 { "filters": { "status": "open" } } | filters.status: must be COMPLETE or INCOMPLETE, or a list of such
+{ "filters": { "service": "x" }, "entity": "opportunities" } | filters.service: is unknown; opportunities are filtered by status or column or funnel or user or channel
+{ "field": "duration" } | field: must be absent where measure is count
 { "groupBy": "column" } | groupBy: must be day or week or month or status or user or service or type for calls
-{ "createDate": "today" } | createDate: <TIME>
 "#,
     );
 }
@@ -171,7 +148,6 @@ fn automations() {
     assert_refused(
         Kind::Automations,
         r#"
-{ "id": null } | id: is missing
 { "name": "" } | name: must have 1 to 255 characters
 { "name": "<é*256>" } | name: must have 1 to 255 characters
 { "trigger": "leadEmail" } | trigger: must be leadPhoneCall or lead or opportunity or meeting or form
@@ -183,7 +159,6 @@ fn automations() {
 { "trigger": "opportunity", "event": "created", "filters": { "operatorNumber": "1" } } | filters.operatorNumber: does not apply to this trigger
 { "trigger": "meeting", "event": "moved", "filters": { "source": "" } } | filters.source: must have 1 to 255 characters
 { "filters": { "queue": 1 } } | filters.queue: unknown field
-{ "actions": null } | actions: is missing
 { "actions": [] } | actions: must have 1 to 20 elements
 "#,
     );
