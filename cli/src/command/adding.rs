@@ -173,8 +173,8 @@ pub async fn calendar(
         "booking page",
         format!("{base}/book/{instance}/{link}"),
     );
-    let line = provision::calendar_line(id, &name, &link, user, &zone, &hours);
-    brought(&operator, line, asking, &[page]).await
+    let record = provision::calendar_line(id, &name, &link, user, &zone, &hours);
+    brought(&operator, record, asking, &[page]).await
 }
 
 async fn brought(

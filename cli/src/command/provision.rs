@@ -1,6 +1,7 @@
 //! `funil setup`, `funil user add`, `funil funnel add`, `funil calendar add`: the lines of new records from a few answers
 //! (C-111).
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -141,7 +142,8 @@ pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) 
 }
 
 fn text_of(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 /// Creates a file that only its owner can read, because a form's line has a token.
@@ -164,7 +166,7 @@ pub fn answer(lines: &[Value], output: Option<&Path>, facts: &[Fact]) -> Answer 
     let mut text = output.map_or_else(|| text_of(lines) + "\n", |_| String::new());
     for (key, name, value) in facts {
         document[key] = value.as_str().into();
-        text += &format!("{name:12}  {value}\n");
+        let _ = writeln!(text, "{name:12}  {value}");
     }
     Answer::new(text.trim_end(), document)
 }

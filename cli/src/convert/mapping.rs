@@ -216,7 +216,7 @@ impl MappedFile {
             let heading = heading.escape_debug().to_string().replace("\\'", "'");
             let (field, filled) = (column.target.shown(), column.filled);
             let line = format!("  {heading:first$}  {field:second$}  {filled:>7}  {shown_type}");
-            text += &format!("{}\n", line.trim_end());
+            let _ = writeln!(text, "{}", line.trim_end());
         }
         for note in &self.sheet.notes {
             let _ = writeln!(text, "{}: {note}", self.sheet.name);

@@ -165,7 +165,9 @@ impl Proofs {
     pub fn of(files: &[MappedFile], map: &MapFile) -> Self {
         let tallies: Vec<_> = files.iter().map(tally).collect();
         let mut run = Tally::default();
-        tallies.iter().for_each(|tally| run.add(tally));
+        for tally in &tallies {
+            run.add(tally);
+        }
         let (mut proofs, mut open) = (Self::default(), Tally::default());
         for own in &tallies {
             let decimal = map.decimal.or_else(|| run.decimal()).or_else(|| own.decimal());
