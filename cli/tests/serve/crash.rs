@@ -46,41 +46,51 @@ fn no_acknowledged_change_is_lost() {
         }
         house = House::open(&home, Some(&access));
         house.examine("demo");
-        for (ask, first) in written.lock().unwrap().values_mut() {
-            let again = house.ask(ask);
-            match first {
-                Some(first) => assert_eq!(
+        let mut written = written.lock().unwrap();
+        repeat(&house, &mut written);
+        house.examine("demo");
+        are_made_once(&house, &written);
+    }
+    println!("{} writes", written.lock().unwrap().len());
+}
+
+/// Sends all requests again: those with a response are replayed.
+fn repeat(house: &House, written: &mut Written) {
+    for (ask, first) in written.values_mut() {
+        let again = house.ask(ask);
+        match first {
+            Some(first) => {
+                assert_eq!(
                     (again.replayed, id(&again)),
                     (true, id(first)),
                     "{ask:?}: {again:?}"
-                ),
-                None => *first = Some(again),
-            }
-        }
-        house.examine("demo");
-        let export = house.export("demo");
-        let records: Vec<Value> = export
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let notified = notified(&house.items());
-        for key in written.lock().unwrap().keys() {
-            let is_of = |record: &&Value| {
-                record["title"] == **key || record["callId"] == **key && record["kind"] == "call"
-            };
-            let made: Vec<_> = records.iter().filter(is_of).collect();
-            assert_eq!(made.len(), 1, "{key}");
-            if made[0]["kind"] == "opportunity" {
-                let id = made[0]["id"].as_u64().unwrap();
-                assert_eq!(
-                    notified.iter().filter(|(of, _)| *of == id).count(),
-                    1,
-                    "{key} is notified once"
                 );
             }
+            None => *first = Some(again),
         }
     }
-    println!("{} writes", written.lock().unwrap().len());
+}
+
+/// Each request has made one record, and each opportunity one notification.
+fn are_made_once(house: &House, written: &Written) {
+    let export = house.export("demo");
+    let records: Vec<Value> = export
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let notified = notified(&house.items());
+    for key in written.keys() {
+        let is_of = |record: &&Value| {
+            record["title"] == **key || record["callId"] == **key && record["kind"] == "call"
+        };
+        let made: Vec<_> = records.iter().filter(is_of).collect();
+        assert_eq!(made.len(), 1, "{key}");
+        if made[0]["kind"] == "opportunity" {
+            let id = made[0]["id"].as_u64().unwrap();
+            let count = notified.iter().filter(|(of, _)| *of == id).count();
+            assert_eq!(count, 1, "{key} is notified once");
+        }
+    }
 }
 
 /// Ids and versions of the opportunities whose creation is in the outbox, as the event or as its notification.
@@ -100,7 +110,9 @@ fn notified(items: &[String]) -> BTreeSet<(u64, u64)> {
 }
 
 fn id(reply: &Reply) -> u64 {
-    reply.body["id"].as_u64().unwrap_or_else(|| panic!("{reply:?}"))
+    let id = reply.body["id"].as_u64();
+    assert!(id.is_some(), "{reply:?}");
+    id.unwrap_or_default()
 }
 
 /// Opportunities and calls of several clients, whose service is killed some time after so many responses.

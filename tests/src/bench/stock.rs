@@ -215,10 +215,10 @@ async fn board(operator: &Operator, count: u64, in_each: u64, fields: u64) {
 
 /// A funnel with columns that follow `before`.
 async fn add_board(operator: &Operator, count: u64, before: u64) {
-    let names: Vec<_> = (1..=count)
+    let texts: Vec<_> = (1..=count)
         .map(|n| (before + n, format!("Etapa {n}"), n))
         .collect();
-    let named: Vec<_> = names
+    let named: Vec<_> = texts
         .iter()
         .map(|(id, name, n)| (*id, name.as_str(), *n))
         .collect();

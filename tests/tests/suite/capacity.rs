@@ -15,8 +15,8 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench/uses");
 
 /// The rows of every table.
 fn uses() -> Vec<Use> {
-    let files = fs::read_dir(FOLDER).unwrap();
-    let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let files = fs::read_dir(FOLDER).expect("the tables");
+    let texts = files.map(|file| fs::read_to_string(file.expect("a file").path()).expect("text"));
     texts
         .flat_map(|text| text.lines().filter_map(Use::parse).collect::<Vec<_>>())
         .collect()
@@ -24,10 +24,10 @@ fn uses() -> Vec<Use> {
 
 async fn holds(name: &str) {
     let path = format!("{FOLDER}/{name}.txt");
-    let table = fs::read_to_string(&path).unwrap();
+    let table = fs::read_to_string(&path).expect("a table");
     let (measured, mut faults) = measure(&table, std::env::var_os("EVERY_CASE").is_some()).await;
     if std::env::var_os("KEEP_COSTS").is_some() {
-        fs::write(path, measured).unwrap();
+        fs::write(path, measured).expect("the table is written");
     } else {
         let differs = |(expected, found): &(&str, &str)| expected != found;
         let differences = table.lines().zip(measured.lines()).filter(differs);
