@@ -141,7 +141,7 @@ impl StoredKind for Calls {
         copy: Some(LEAD_OF_EVENT),
         ..Storage::of(
             ["call", "calls"],
-            |keys| keys.calls(),
+            partitions,
             |keys, id| Some(keys.call(CallId::parse(id)?)),
             derived,
         )
@@ -177,6 +177,10 @@ const OPTIONAL: [&str; 8] = [
     "callId",
     "description",
 ];
+
+fn partitions(keys: Keys<'_>) -> Vec<String> {
+    keys.calls()
+}
 
 /// The event that is derived from a call.
 fn derived(keys: Keys<'_>, call: &Item) -> Result<Derived, StoreError> {

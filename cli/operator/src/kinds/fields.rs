@@ -78,7 +78,7 @@ pub(super) enum Refers {
 }
 
 /// A description of fields that a line may omit.
-pub const fn field(shape: Shape, names: &'static str) -> Field {
+pub(super) const fn field(shape: Shape, names: &'static str) -> Field {
     Field {
         names,
         shape,
@@ -94,65 +94,65 @@ pub const fn field(shape: Shape, names: &'static str) -> Field {
 }
 
 /// The description of an `id` that every line has.
-pub const ID: Field = field(Shape::Id, "id").needed();
+pub(super) const ID: Field = field(Shape::Id, "id").needed();
 
 impl Field {
     /// A line must have the fields.
-    pub const fn needed(mut self) -> Self {
+    pub(super) const fn needed(mut self) -> Self {
         self.needed = true;
         self
     }
 
     /// The default as JSON.
-    pub const fn or(mut self, default: &'static str) -> Self {
+    pub(super) const fn or(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self
     }
 
     /// A remark for the documentation.
-    pub const fn note(mut self, note: &'static str) -> Self {
+    pub(super) const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 
     /// An example of a value.
-    pub const fn such_as(mut self, example: &'static str) -> Self {
+    pub(super) const fn such_as(mut self, example: &'static str) -> Self {
         self.example = example;
         self
     }
 
     /// Texts have at most `max` characters.
-    pub const fn up_to(mut self, max: usize) -> Self {
+    pub(super) const fn up_to(mut self, max: usize) -> Self {
         self.max = max;
         self
     }
 
     /// Texts must not be empty.
-    pub const fn filled(mut self) -> Self {
+    pub(super) const fn filled(mut self) -> Self {
         self.is_filled = true;
         self
     }
 
     /// Responses contain the record in place of its id.
-    pub const fn embedded(mut self) -> Self {
+    pub(super) const fn embedded(mut self) -> Self {
         self.is_embedded = true;
         self
     }
 
     /// The fields are ids of records that an import requires.
-    pub const fn refers(mut self, kind: Kind) -> Self {
+    pub(super) const fn refers(mut self, kind: Kind) -> Self {
         self.refers = Some(Refers::To(kind));
         self
     }
 
     /// The fields are ids of records that the decision of the line requires.
-    pub const fn decided(mut self, kind: Kind) -> Self {
+    pub(super) const fn decided(mut self, kind: Kind) -> Self {
         self.refers = Some(Refers::Decided(kind));
         self
     }
 
     /// The fields are columns of the funnel in the neighbouring field `funnel`, or of any if there is none.
-    pub const fn column_of(mut self, funnel: &'static str) -> Self {
+    pub(super) const fn column_of(mut self, funnel: &'static str) -> Self {
         self.refers = Some(Refers::Column(funnel));
         self
     }
@@ -215,7 +215,7 @@ impl Field {
         }
         match value {
             Value::Number(number) if matches!(self.shape, Shape::Number | Shape::NumberOrText) => {
-                *number = storable(number).map_err(|rule| rule.to_string())?;
+                *number = storable(number).map_err(ToString::to_string)?;
             }
             Value::String(text) if self.is_filled && text.is_empty() => {
                 return Err("must not be empty".to_owned());

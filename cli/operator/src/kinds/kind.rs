@@ -113,7 +113,7 @@ pub trait StoredKind: RecordKind {
     /// are omitted, so that no exported record refers to a lead that is not exported.
     const STOPS_AT: Option<&'static str> = None;
     /// The record without data of leads that are being deleted (C-24), for a kind that may contain such data.
-    const WITHOUT: Option<fn(Self::Record, &PendingErasures) -> Self::Record> = None;
+    const WITHOUT: Option<Without<Self::Record>> = None;
     /// Whether a part of large records is in items of their own.
     const HAS_DETAILS: bool = false;
     /// Minimum lines of a full chunk, for a kind whose lines must be written together.
@@ -160,6 +160,9 @@ pub trait StoredKind: RecordKind {
         (Self::STORAGE.key)(keys, &Self::label(record))
     }
 }
+
+/// Removes data of leads that are being deleted from a record.
+pub type Without<R> = fn(R, &PendingErasures) -> R;
 
 /// The outcome of each line.
 pub type Written = Result<Vec<Outcome>, OperatorError>;

@@ -57,9 +57,9 @@ pub use leads::Leads;
 pub use meetings::Meetings;
 pub use opportunities::Opportunities;
 pub use profiles::Profiles;
-pub use references::{Reference, References, Referent};
+pub(crate) use references::{Reference, References, Referent};
 pub use reports::Reports;
-pub use storage::Storage;
+pub(crate) use storage::Storage;
 pub use tickets::Tickets;
 pub use users::Users;
 
@@ -110,6 +110,7 @@ macro_rules! with_kind {
     };
     ($kind:expr, $K:ident => $body:expr) => { $crate::kinds::each_kind!(with_kind ($kind, $K => $body)) };
 }
+#[cfg(any(feature = "fuzzing", test))]
 pub(crate) use with_kind;
 
 /// As [`with_kind`], for the kinds with records of their own; for the others `$other`.

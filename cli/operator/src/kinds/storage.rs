@@ -14,6 +14,12 @@ use crate::content;
 /// A running number: the item of its counter and its attribute there.
 pub type Number = (Counter, &'static str);
 
+/// Running numbers that a record has taken.
+pub type Numbers = Vec<(Number, u64)>;
+
+/// The markers that excuse a wrong copy, by the record and its source.
+pub type Markers = fn(Keys<'_>, &Item, Option<&Item>) -> Result<Vec<Key>, StoreError>;
+
 /// A column of a funnel.
 pub type FunnelColumn = (FunnelId, ColumnId);
 
@@ -33,7 +39,7 @@ pub struct Storage {
     /// The items and shares of totals that are derived from a record. Fails if the record cannot be read.
     pub derived: fn(Keys<'_>, &Item) -> Result<Derived, StoreError>,
     /// Further running numbers that a record has taken.
-    pub further_numbers: fn(&Item) -> Result<Vec<(Number, u64)>, StoreError>,
+    pub further_numbers: fn(&Item) -> Result<Numbers, StoreError>,
     /// The condition that a record is still as it was read.
     pub unchanged: fn(&Item) -> Result<Condition, StoreError>,
     /// The lead that must exist when derived items of a record are put (C-24).
@@ -78,7 +84,7 @@ pub struct CopyRule {
     /// The record with the copy that it should have of the source, as its next version; `None` if it has that copy.
     pub renewed: fn(&Item, Option<&Item>) -> Result<Option<Item>, StoreError>,
     /// The markers of changes and deletions that excuse a wrong copy of a record, if one of them is there.
-    pub markers: fn(Keys<'_>, &Item, Option<&Item>) -> Result<Vec<Key>, StoreError>,
+    pub markers: Markers,
     /// The condition that a source is still as it was read.
     pub unchanged: fn(&Item) -> Result<Condition, StoreError>,
     /// Whether a source does not know that records copy it.
@@ -125,7 +131,7 @@ impl Storage {
     }
 
     /// The running numbers that a record has taken: first its id, if a counter assigns the ids.
-    pub fn numbers(&self, record: &Item) -> Result<Vec<(Number, u64)>, StoreError> {
+    pub fn numbers(&self, record: &Item) -> Result<Numbers, StoreError> {
         let Some(sequence) = self.sequence else {
             return Ok(Vec::new());
         };

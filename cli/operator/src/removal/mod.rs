@@ -201,7 +201,7 @@ fn lost_columns(target: Target, funnels: &[Funnel]) -> BTreeSet<ColumnId> {
             };
             (funnel.id, columns(funnel).into_iter().collect())
         }
-        _ => return BTreeSet::new(),
+        Target::Record(_) => return BTreeSet::new(),
     };
     let others = funnels.iter().filter(|funnel| funnel.id != changed_funnel);
     let kept: BTreeSet<_> = others.flat_map(columns).collect();
