@@ -1,6 +1,7 @@
 //! Takes two files of Swagger UI out of the archive that a crate contains, so that no program contains the rest. Completes
 //! openapi.yaml.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs, io};
@@ -100,27 +101,27 @@ fn completed(lines: &[&str]) -> String {
     text
 }
 
-/// Adds the responses of an operation.
+/// Adds the responses of an operation, by status.
 fn responses(text: &mut String, lines: &[&str], is_limited: bool) {
-    let mut at = 0;
-    while let Some(status) = lines.get(at) {
-        let end = at + 1 + block(&lines[at + 1..], depth(status));
-        push(text, status);
+    let (mut of_status, mut at) = (BTreeMap::new(), 0);
+    while let Some(line) = lines.get(at) {
+        let end = at + 1 + block(&lines[at + 1..], depth(line));
+        let mut own = format!("{line}\n");
         if end > at + 1 {
-            response(text, &lines[at + 1..end], 10, is_limited);
+            response(&mut own, &lines[at + 1..end], 10, is_limited);
         }
+        let status = line.split_once(':').map_or(*line, |(status, _)| status);
+        of_status.insert(status.to_owned(), own);
         at = end;
     }
     for (status, name) in ERRORS {
-        let key = format!("        \"{status}\":");
-        let has_own = lines.iter().any(|line| line.starts_with(&key));
-        if !has_own && (is_limited || !OF_LIMITED.contains(&status)) {
-            push(
-                text,
-                &format!("{key} {{ $ref: \"#/components/responses/{name}\" }}"),
-            );
+        if is_limited || !OF_LIMITED.contains(&status) {
+            let status = format!("        \"{status}\"");
+            let common = format!("{status}: {{ $ref: \"#/components/responses/{name}\" }}\n");
+            of_status.entry(status).or_insert(common);
         }
     }
+    text.extend(of_status.into_values());
 }
 
 /// Adds a response, given by the lines of its members, with the headers of all.

@@ -123,7 +123,7 @@ fn add_headers(origins: &Origins, id: &str, origin: Option<&HeaderValue>, header
 /// other methods.
 pub fn documents(routes: Router) -> Router {
     let environment = Environment::system();
-    let routes = routes.method_not_allowed_fallback(routes::refuse);
+    let routes = routes.method_not_allowed_fallback(routes::refuse_method);
     routes.layer(from_fn(move |request: Request, next: Next| {
         let id = environment.token();
         async move {

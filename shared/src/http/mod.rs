@@ -129,7 +129,9 @@ impl RouteGroup {
 pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
     let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {
         let within = axum::middleware::from_fn_with_state((app.clone(), shape), middleware::handle);
-        routes.method_not_allowed_fallback(routes::refuse).layer(within)
+        routes
+            .method_not_allowed_fallback(routes::refuse_method)
+            .layer(within)
     });
     let without = axum::middleware::from_fn_with_state(app.clone(), middleware::handle_unmatched);
     routes

@@ -68,11 +68,7 @@ pub fn format_of(path: &str) -> ErrorFormat {
 /// Responds with 405 for a known path, else with 404. The link of a booking page with a trailing slash, which people and
 /// mail programs write, is redirected permanently to the link.
 pub async fn refuse(method: Method, uri: Uri) -> Response {
-    if let Some((_, methods, format)) = known(uri.path()) {
-        let mut answer = format.answer(&Problem::MethodNotAllowed);
-        answer
-            .headers_mut()
-            .insert(header::ALLOW, HeaderValue::from_static(methods));
+    if let Some(answer) = not_allowed(uri.path()) {
         return answer;
     }
     let is_read = [Method::GET, Method::HEAD].contains(&method);
@@ -83,6 +79,20 @@ pub async fn refuse(method: Method, uri: Uri) -> Response {
     };
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     Redirect::permanent(&format!("{link}{query}")).into_response()
+}
+
+/// Responds with 405 to another method of a path that has a handler, which may be a page of `funil serve` alone.
+pub async fn refuse_method(uri: Uri) -> Response {
+    not_allowed(uri.path()).unwrap_or_else(|| ErrorFormat::Error.answer(&Problem::MethodNotAllowed))
+}
+
+/// The 405 of a known path.
+fn not_allowed(path: &str) -> Option<Response> {
+    let (_, methods, format) = known(path)?;
+    let mut answer = format.answer(&Problem::MethodNotAllowed);
+    let methods = HeaderValue::from_static(methods);
+    answer.headers_mut().insert(header::ALLOW, methods);
+    Some(answer)
 }
 
 fn known(path: &str) -> Option<&'static Known> {

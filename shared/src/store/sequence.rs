@@ -70,13 +70,20 @@ impl Sequence {
         matches!(self, Self::Reserved(_))
     }
 
-    /// The id. [`StoreError::Contention`] if it is above the maximum id.
+    /// The id. [`StoreError::Corrupt`] if it is above the maximum id, because the sequence has ended.
     pub fn id<I: TryFrom<u64>>(self) -> Result<I, StoreError> {
         let number = match self {
             Self::Expect(last) => last + 1,
             Self::Reserved(number) => number,
         };
-        I::try_from(number).map_err(|_| StoreError::Contention("numbering"))
+        let kind = std::any::type_name::<I>();
+        let ended = |_| {
+            item::corrupt(
+                "counter",
+                format_args!("the sequence of {kind} has ended at {number}"),
+            )
+        };
+        I::try_from(number).map_err(ended)
     }
 
     /// Adds the taking of an expected id to `transaction`, on condition that the counter is unchanged. A reserved id

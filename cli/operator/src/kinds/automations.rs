@@ -46,7 +46,7 @@ impl RecordKind for Automations {
     ];
 
     fn parse(fields: Fields) -> Result<Automation, String> {
-        let automation: Automation = read::<Self, _>(fields)?;
+        let automation: Automation = read(Self::FIELDS, fields)?;
         automation.validate()?;
         Ok(automation)
     }

@@ -97,7 +97,7 @@ impl RecordKind for Calls {
     fn parse(mut fields: Fields) -> Result<CallLine, String> {
         let create_date = line::take_time(&mut fields, "createDate")?;
         Ok(CallLine {
-            call: read::<Self, _>(fields)?,
+            call: read(Self::FIELDS, fields)?,
             create_date,
             with_event: false,
         })

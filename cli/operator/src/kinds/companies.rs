@@ -43,7 +43,7 @@ impl RecordKind for Companies {
     ];
 
     fn parse(fields: Fields) -> Result<Company, String> {
-        read::<Self, _>(fields)
+        read(Self::FIELDS, fields)
     }
 
     fn identity(company: &Company) -> u64 {

@@ -72,7 +72,7 @@ impl<T: Times> Dated<T> {
     /// The field at fault with the reason.
     pub fn read<K: RecordKind>(mut fields: Fields) -> Result<Self, String> {
         let times = Self::take_times(&mut fields)?;
-        Ok(Self::new(read::<K, _>(fields)?, times))
+        Ok(Self::new(read(K::FIELDS, fields)?, times))
     }
 
     /// Takes the times out of a line. Leaves placeholders, without which the record cannot be read.

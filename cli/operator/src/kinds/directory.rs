@@ -106,7 +106,7 @@ impl RecordKind for Departments {
     ];
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
-        let line: DepartmentLine = read::<Self, _>(fields)?;
+        let line: DepartmentLine = read(Self::FIELDS, fields)?;
         let department = Department {
             show_crm: line.show_crm,
             show_sac360: line.show_sac360,
@@ -167,7 +167,7 @@ impl RecordKind for Groups {
             id,
             name,
             permissions,
-        } = read::<Self, _>(fields)?;
+        } = read(Self::FIELDS, fields)?;
         Ok((id, Group { name, permissions }))
     }
 

@@ -51,9 +51,9 @@ impl RecordKind for Events {
 
     fn parse(fields: Fields) -> Result<TimelineEvent, String> {
         if fields.get("name") == Some(&FORM_RECEIVED.into()) {
-            return read::<Self, _>(fields).map(TimelineEvent::Form);
+            return read(Self::FIELDS, fields).map(TimelineEvent::Form);
         }
-        read::<Self, _>(fields).map(TimelineEvent::Call)
+        read(Self::FIELDS, fields).map(TimelineEvent::Call)
     }
 
     /// The id of the call, because a call has one event. Of the event of a form its own id, apart from calls.
@@ -87,12 +87,13 @@ impl StoredKind for Events {
     const DECODE: fn(Item) -> Result<TimelineEvent, StoreError> =
         |item| events::decode(&item).map(TimelineEvent::Form);
 
+    fn number(event: &TimelineEvent) -> u64 {
+        event.id().get()
+    }
+
     /// Writes events, each in place of the event of its call. The event of a call recorded by the webhook is replaced
     /// only with `overwrite`.
     async fn write(operator: &Operator, events: &[&TimelineEvent], mode: Mode) -> Written {
-        if let Some(last) = events.iter().map(|event| event.id()).max() {
-            operator.reserve_events(last).await?;
-        }
         operator.write_each::<Self>(events, mode).await
     }
 }

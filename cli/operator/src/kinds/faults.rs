@@ -162,7 +162,7 @@ fn with_advice<K: RecordKind>(path: &str, reason: String) -> String {
     .iter()
     .any(|start| rule.starts_with(start));
     let field = path.split(['.', '[']).next().unwrap_or(path);
-    match example::<K>(field) {
+    match example(K::FIELDS, field) {
         example if is_of_form && !example.is_empty() => format!("{reason}, such as {field}: {example}"),
         _ => reason,
     }

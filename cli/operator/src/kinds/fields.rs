@@ -7,7 +7,7 @@ use shared::input::person_text;
 use shared::number::storable;
 use shared::phone::digits;
 
-use super::{Kind, RecordKind};
+use super::Kind;
 use crate::line::{self, Fields};
 
 /// Fields with the same properties.
@@ -258,16 +258,16 @@ impl Shape {
 }
 
 /// An example of a field's value; empty if it needs none.
-pub fn example<K: RecordKind>(name: &str) -> &'static str {
-    let described = K::FIELDS
+pub fn example(described: &[Field], name: &str) -> &'static str {
+    let described = described
         .iter()
         .find(|field| field.names().any(|own| own == name));
     described.map_or("", |field| field.example)
 }
 
 /// Accepts a record in the form of responses (C-105): removes read-only fields, and replaces embedded records by their ids.
-pub fn reduce<K: RecordKind>(fields: &mut Fields) {
-    for field in K::FIELDS {
+pub fn reduce(described: &[Field], fields: &mut Fields) {
+    for field in described {
         for name in field.names() {
             if field.shape == Shape::ReadOnly {
                 fields.shift_remove(name);
@@ -289,9 +289,9 @@ fn replace_by_id(value: &mut Value) {
 }
 
 /// Reads a record by the description of its fields. An error begins with the field's name.
-pub fn read<K: RecordKind, T: DeserializeOwned>(mut fields: Fields) -> Result<T, String> {
+pub fn read<T: DeserializeOwned>(described: &[Field], mut fields: Fields) -> Result<T, String> {
     let mut broken = None;
-    for field in K::FIELDS {
+    for field in described {
         for name in field.names() {
             if let Some(value) = fields.get_mut(name)
                 && let Err(rule) = field.read(value)

@@ -25,7 +25,7 @@ impl RecordKind for Files {
     ];
 
     fn parse(fields: Fields) -> Result<TicketFile, String> {
-        let file: TicketFile = read::<Self, _>(fields)?;
+        let file: TicketFile = read(Self::FIELDS, fields)?;
         if file.id.is_none() && file.store_path.is_none() {
             return Err("store_path: is missing".to_owned());
         }

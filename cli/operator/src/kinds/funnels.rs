@@ -42,7 +42,7 @@ impl RecordKind for Funnels {
             return Err("columns: is missing".to_owned());
         }
         read_columns(&mut fields);
-        let funnel: Funnel = read::<Self, _>(fields)?;
+        let funnel: Funnel = read(Self::FIELDS, fields)?;
         // Without one it takes no opportunities.
         if funnel.columns.is_empty() {
             return Err("columns: must be a list with at least one column".to_owned());

@@ -50,7 +50,7 @@ impl RecordKind for Hooks {
         if fields.get("tokenHash").is_none_or(Value::is_null) {
             return Err("token: is missing".to_owned());
         }
-        let form: Form = read::<Self, _>(fields)?;
+        let form: Form = read(Self::FIELDS, fields)?;
         form.validate()?;
         Ok(form)
     }

@@ -145,7 +145,7 @@ pub trait StoredKind: RecordKind {
         Ok(())
     }
 
-    /// The value of a record in the sequence [`Self::STOPS_AT`].
+    /// The value of a record in the sequence of its kind, and in [`Self::STOPS_AT`].
     fn number(record: &Self::Record) -> u64 {
         Self::identity(record)
     }
@@ -316,7 +316,7 @@ impl Operator {
 
     /// Raises the counter of a kind to the highest id of some lines, so that no request takes the id of a line (C-11).
     pub(super) async fn raise_ids<K: StoredKind>(&self, lines: &[&K::Line]) -> Result<(), StoreError> {
-        let highest = lines.iter().map(|line| K::identity((*line).borrow())).max();
+        let highest = lines.iter().map(|line| K::number((*line).borrow())).max();
         if let (Some((counter, attribute)), Some(highest)) = (K::STORAGE.sequence, highest) {
             let key = self.keys().counter(counter);
             self.table().raise(&key, attribute, highest).await?;

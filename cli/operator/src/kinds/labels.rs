@@ -26,7 +26,7 @@ impl RecordKind for Tags {
     ];
 
     fn parse(fields: Fields) -> Result<Tag, String> {
-        read::<Self, _>(fields)
+        read(Self::FIELDS, fields)
     }
 
     fn identity(tag: &Tag) -> u64 {
@@ -73,7 +73,7 @@ impl RecordKind for LossReasons {
     const FIELDS: &'static [Field] = &[ID, field(Shape::Text, "name").needed().filled().up_to(MAX_NAME)];
 
     fn parse(fields: Fields) -> Result<LossReason, String> {
-        read::<Self, _>(fields)
+        read(Self::FIELDS, fields)
     }
 
     fn identity(reason: &LossReason) -> u64 {

@@ -86,7 +86,7 @@ impl RecordKind for Leads {
         }) {
             *text = clean(text).unwrap_or_default().to_owned();
         }
-        let mut lead: Lead = read::<Self, _>(fixed)?;
+        let mut lead: Lead = read(Self::FIELDS, fixed)?;
         // Longer lists could not be sent back to the API, and a page of leads reads all their tags.
         for (name, ids) in [
             ("tags", lead.tags.len()),

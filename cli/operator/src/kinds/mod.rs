@@ -206,7 +206,7 @@ pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
 pub(crate) fn open_merging(text: &str) -> Result<(Kind, Fields, bool), String> {
     let (name, mut fields) = line::open(text)?;
     let kind = Kind::named(&name).ok_or_else(|| unknown_kind(name))?;
-    with_kind!(kind, K => fields::reduce::<K>(&mut fields));
+    with_kind!(kind, K => fields::reduce(K::FIELDS, &mut fields));
     if fields
         .get("id")
         .and_then(Value::as_u64)

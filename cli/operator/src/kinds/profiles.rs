@@ -19,7 +19,7 @@ impl RecordKind for Profiles {
     ];
 
     fn parse(fields: Fields) -> Result<Profile, String> {
-        let profile: Profile = read::<Self, _>(fields)?;
+        let profile: Profile = read(Self::FIELDS, fields)?;
         match phone::read(&profile.number).len() {
             0 => Err(NO_NUMBER.to_owned()),
             1 => Ok(profile),

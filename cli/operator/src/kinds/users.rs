@@ -53,7 +53,7 @@ impl RecordKind for Users {
     ];
 
     fn parse(fields: Fields) -> Result<User, String> {
-        read::<Self, _>(fields)
+        read(Self::FIELDS, fields)
     }
 
     fn identity(user: &User) -> u64 {
