@@ -59,7 +59,7 @@ fn table_of_fields() -> String {
             } else {
                 String::new()
             };
-            table += &format!("| {kind}| {shape} | {} |\n", cells.join(", "));
+            table.extend(["| ", &kind, "| ", shape, " | ", &cells.join(", "), " |\n"]);
         }
     }
     table

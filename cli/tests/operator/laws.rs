@@ -323,7 +323,8 @@ async fn a_refused_transaction_is_decided_again() {
     let bench = Bench::with_instance();
     let folder = tempfile::tempdir().unwrap();
     for kind in Kind::ALL {
-        let lines: String = lines_of(*kind).iter().map(|line| format!("{line}\n")).collect();
+        let lines: Vec<_> = lines_of(*kind).iter().map(ToString::to_string).collect();
+        let lines = lines.join("\n");
         let file = folder.path().join(kind.name());
         std::fs::write(&file, &lines).unwrap();
         let import = format!("import --instance acme {}", file.display());

@@ -18,19 +18,25 @@ const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
 
 /// The parts of a workbook with these sheets.
 fn parts(is_1904: bool, sheets: &[Sheet<'_>]) -> Vec<(String, String)> {
-    let (mut list, mut relations, mut types, mut parts) =
-        (String::new(), String::new(), String::new(), Vec::new());
+    let (mut list, mut relations, mut types, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (id, (name, state, rows)) in (1..).zip(sheets) {
-        list += &format!(r#"<sheet name="{name}" sheetId="{id}" state="{state}" r:id="r{id}"/>"#);
-        relations += &format!(
+        list.push(format!(
+            r#"<sheet name="{name}" sheetId="{id}" state="{state}" r:id="r{id}"/>"#
+        ));
+        relations.push(format!(
             r#"<Relationship Id="r{id}" Type="{RELATIONS}/worksheet" Target="worksheets/sheet{id}.xml"/>"#
-        );
+        ));
         let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml";
-        types += &format!(r#"<Override PartName="/xl/worksheets/sheet{id}.xml" ContentType="{kind}"/>"#);
+        types.push(format!(
+            r#"<Override PartName="/xl/worksheets/sheet{id}.xml" ContentType="{kind}"/>"#
+        ));
         let sheet = format!(r#"<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>"#);
         parts.push((format!("xl/worksheets/sheet{id}.xml"), sheet));
     }
-    relations += &format!(r#"<Relationship Id="s" Type="{RELATIONS}/styles" Target="styles.xml"/>"#);
+    relations.push(format!(
+        r#"<Relationship Id="s" Type="{RELATIONS}/styles" Target="styles.xml"/>"#
+    ));
+    let (list, relations, types) = (list.concat(), relations.concat(), types.concat());
     let epoch = u8::from(is_1904);
     // Style 1 is a date, 2 one with a time.
     let styles = format!(
@@ -208,10 +214,10 @@ fn dates_of_both_systems_and_formulas() {
 fn error_values_are_refused() {
     let date = r#"<c s="1"><v>46066</v></c>"#;
     let rows = heading()
-        + &deal(2, "A", r##"<c t="e"><v>#DIV/0!</v></c>"##, date)
+        + &deal(2, "A", r#"<c t="e"><v>#DIV/0!</v></c>"#, date)
         + &deal(3, "B", "<c><f>1+1</f></c>", date)
         + &deal(4, "C", "<c><v>-5</v></c>", date)
-        + &deal(5, "D", "<c><v>1</v></c>", r##"<c t="e"><v>#N/A</v></c>"##)
+        + &deal(5, "D", "<c><v>1</v></c>", r#"<c t="e"><v>#N/A</v></c>"#)
         + &deal(6, "E", "<c><v>2</v></c>", "<c><v>7</v></c>");
     let ended = Home::new(false, &[("A", VISIBLE, rows)]).convert("");
     assert_eq!(ended.code, 1);

@@ -152,7 +152,8 @@ fn write_until_killed(house: House, written: &Mutex<Written>, answers: u64, late
         };
         let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(write)).collect();
         // A client that has ended early has failed the test.
-        while answered.load(Ordering::Relaxed) < answers && !clients.iter().any(|client| client.is_finished())
+        while answered.load(Ordering::Relaxed) < answers
+            && !clients.iter().any(std::thread::ScopedJoinHandle::is_finished)
         {
             std::thread::sleep(Duration::from_millis(2));
         }

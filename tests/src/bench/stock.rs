@@ -60,7 +60,7 @@ pub async fn add(operator: &Operator, name: &str, numbers: &[u64]) {
                 made.fields.insert(FIELDS[0].to_owned(), text(fields));
                 made
             })
-            .await
+            .await;
         }
         [count] if name == "days" => {
             sold(operator, 100_000, count, |id| {
@@ -70,7 +70,7 @@ pub async fn add(operator: &Operator, name: &str, numbers: &[u64]) {
                     small((id - 100_000) * 86_400),
                 )
             })
-            .await
+            .await;
         }
         [count] if name == "growing" => growing(operator, count).await,
         [count] if name == "searched" => searched(operator, count).await,
@@ -78,7 +78,7 @@ pub async fn add(operator: &Operator, name: &str, numbers: &[u64]) {
         [users] if name == "users" => of_users(operator, users).await,
         [count] if name == "agendas" => agendas(operator, count).await,
         [a_day, days, before, fields] if name == "meetings" => {
-            meetings(operator, [a_day, days, before, fields]).await
+            meetings(operator, [a_day, days, before, fields]).await;
         }
         [count, fields] if name == "tickets" => tickets(operator, count, fields).await,
         [ticket, count] if name == "files" => files(operator, ticket, count).await,

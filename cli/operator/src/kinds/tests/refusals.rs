@@ -81,8 +81,8 @@ fn settings_departments_groups_and_people() {
     assert!(unknown.starts_with("name: unknown setting"), "{unknown}");
     assert_refused(
         Kind::Departments,
-        r#"
-"#,
+        r"
+",
     );
     assert_refused(
         Kind::Groups,
@@ -92,8 +92,8 @@ fn settings_departments_groups_and_people() {
     );
     assert_refused(
         Kind::Users,
-        r#"
-"#,
+        r"
+",
     );
     assert_eq!(refused(r#"{"kind":"user","id":1}"#), "name: is missing");
     assert_refused(

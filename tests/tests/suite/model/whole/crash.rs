@@ -92,7 +92,9 @@ fn cut_off(mut service: Service, clients: &mut [Client], dice: &Dice) -> u64 {
             .iter_mut()
             .map(|client| scope.spawn(move || client.work(count)))
             .collect();
-        while answered.load(Ordering::Relaxed) < enough && !work.iter().any(|thread| thread.is_finished()) {
+        while answered.load(Ordering::Relaxed) < enough
+            && !work.iter().any(std::thread::ScopedJoinHandle::is_finished)
+        {
             std::thread::sleep(Duration::from_millis(2));
         }
         std::thread::sleep(later);

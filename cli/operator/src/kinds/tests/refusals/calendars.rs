@@ -66,7 +66,7 @@ fn calls_and_events() {
     );
     assert_refused(
         Kind::Events,
-        r#"
-"#,
+        r"
+",
     );
 }
