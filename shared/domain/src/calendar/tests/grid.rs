@@ -91,6 +91,7 @@ const CHANGED: &str = "
     America/New_York  2026-03-08 00:30 04:00 08T05:30 08T06:30
     America/New_York  2026-11-01 01:30 03:00 01T05:30 01T06:30
     America/New_York  2026-11-01 00:00 01:30 01T04:00 01T05:00
+    America/New_York  2026-11-01 00:00 01:00 01T04:00 01T05:00
     America/New_York  2026-11-01 01:15 01:30 01T05:15
     America/Sao_Paulo 2018-11-04 00:30 02:00 04T03:00
     America/Sao_Paulo 2018-11-03 22:30 24:00 04T01:30

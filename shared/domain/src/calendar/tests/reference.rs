@@ -117,7 +117,8 @@ impl Clocks {
             .unwrap()
     }
 
-    /// The minute from which a local time remains reached; for `24:00` the first minute after the day.
+    /// The last minute at a local time, or the first after it if the clock skips it; for `24:00` the first minute after the
+    /// day.
     fn closing(&self, day: NaiveDate, clock: &str) -> i64 {
         if clock == "24:00" {
             return self
@@ -126,11 +127,9 @@ impl Clocks {
                 .unwrap();
         }
         let time = day.and_time(NaiveTime::MIN) + since_midnight(clock);
-        self.around(day)
-            .rev()
-            .find(|minute| self.shown(*minute) < time)
-            .unwrap()
-            + 1
+        let last = self.around(day).rev().find(|minute| self.shown(*minute) <= time);
+        let last = last.unwrap();
+        if self.shown(last) == time { last } else { last + 1 }
     }
 
     /// Start and end of each opening of a day.
