@@ -32,7 +32,7 @@ pub struct Reply {
     pub status: u16,
     /// Whether it is a replay (C-10).
     pub replayed: bool,
-    /// How many conditions it ignored (C-44).
+    /// Number of conditions that it ignored (C-44).
     pub ignored: Option<usize>,
     /// The body.
     pub body: Value,

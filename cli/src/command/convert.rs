@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::ProgressBar;
 use operator::{Operator, TakenIds, progress};
+use shared::ids::MAX_IMPORTED_ID;
 use shared::instance::InstanceName;
 use shared::text::fold;
 use shared::time::Zone;
@@ -16,7 +17,7 @@ use super::data::{protect_standard_output, unreadable};
 use super::text::printable;
 use super::{Answer, Failure, Global};
 use crate::convert::{
-    self, ConvertOptions, Converted, DateOrder, DecimalMark, IdMap, MAX_ID, MapFile, MappedFile, Product,
+    self, ConvertOptions, Converted, DateOrder, DecimalMark, IdMap, MapFile, MappedFile, Product,
     ReadOptions, TextEncoding,
 };
 
@@ -48,7 +49,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FILE", default_value = "funil-ids.json")]
     ids: PathBuf,
     /// Lowest id to assign without --instance [default: 1]
-    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u64).range(1..=MAX_ID))]
+    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u64).range(1..=MAX_IMPORTED_ID))]
     first_id: Option<u64>,
     /// Name or e-mail address of the user who gets all permissions, and opportunities without an owner
     #[arg(long, value_name = "USER")]

@@ -6,9 +6,8 @@ use shared::time::{Timestamp, Zone};
 use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
-use super::names;
 use super::proof::{DATES, Styles};
-use super::token::amount::Amount;
+use super::token::amount::{self, Amount};
 use super::token::date::{self, DateOrder, WrittenDate};
 use super::token::is_error;
 
@@ -105,8 +104,8 @@ impl<'a> RowCells<'a> {
             Ok((cents, amount.currency))
         });
         let (cents, own) = self.ok_or_fault(column, cell, read)?;
-        let of_heading = names::currency_of_heading(self.file.heading(column));
-        let named = self.text(part, "currency").map(names::currency_code);
+        let of_heading = amount::currency_of_heading(self.file.heading(column));
+        let named = self.text(part, "currency").map(amount::currency_code);
         let stated = own.map(str::to_owned).or(named);
         let Some(currency) = stated.or_else(|| of_heading.map(str::to_owned)) else {
             return Some(cents);

@@ -7,9 +7,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
-
-/// Maximum id that an import accepts (C-11).
-pub const MAX_ID: u64 = 899_999_999_999_999;
+use shared::ids::MAX_IMPORTED_ID;
 
 /// The file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -163,7 +161,7 @@ pub fn whole(text: &str) -> Option<u64> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse()
         .ok()
-        .filter(|id| is_digits && (1..=MAX_ID).contains(id))
+        .filter(|id| is_digits && (1..=MAX_IMPORTED_ID).contains(id))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ use serde_json::json;
 use shared::people::User;
 use shared::time::Zone;
 
-pub use ids::{IdMap, MAX_ID};
+pub use ids::IdMap;
 pub use input::{ReadOptions, TextEncoding, read};
 pub use map::MapFile;
 pub use mapping::{MappedFile, written_map};

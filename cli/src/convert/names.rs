@@ -376,18 +376,6 @@ pub fn currency(word: &str) -> Option<&'static str> {
     found.next().map(|(code, _)| code.as_str())
 }
 
-/// The code of a cell in a column of currencies. An unknown text is its own code.
-pub fn currency_code(cell: &str) -> String {
-    let known = currency(cell).map(str::to_owned);
-    known.unwrap_or_else(|| cell.trim().to_uppercase())
-}
-
-/// The ISO code of a currency that a heading names: `Valor (US$)`, `Amount EUR`.
-pub fn currency_of_heading(heading: &str) -> Option<&'static str> {
-    let mut words = heading.split([' ', '(', ')', '[', ']']);
-    words.find_map(|word| currency(word).filter(|code| *code == word || word.contains(['$', '€', '£'])))
-}
-
 /// The number of a month by its name.
 pub fn month(word: &str) -> Option<u32> {
     let months = &common().dates.months;

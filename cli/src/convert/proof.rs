@@ -48,7 +48,7 @@ pub struct Proofs {
     pub local_date: Option<String>,
 }
 
-/// What a value proves, or leaves open.
+/// A style that a value proves, or leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Evidence {
     Mark(DecimalMark),

@@ -16,12 +16,12 @@ use super::ids::IdMap;
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
-use super::names;
+
 use super::people::{Owners, RecordFields, RecordIndex, RowReference};
 use super::proof::Styles;
 use super::spool::{Spool, line};
-use super::token::people;
 use super::token::without_fraction;
+use super::token::{amount, people};
 use super::totals::RunningTotals;
 
 /// Fields that contain the text of the cell.
@@ -94,7 +94,7 @@ impl<'a> RecordBuilder<'a> {
         Ok(Self {
             zone,
             map,
-            currency: map.currency.as_deref().map(names::currency_code),
+            currency: map.currency.as_deref().map(amount::currency_code),
             ids,
             users: Owners::new(known),
             admin: None,

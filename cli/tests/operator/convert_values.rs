@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::convert::{Home, of_kind};
 
-/// What the values leave open is asked for, and an answer gives the right records.
+/// A style that the values leave open is asked for, and an answer gives the right records.
 #[test]
 fn open_decisions_are_asked_for() {
     let head = "Cliente;E-mail;Oportunidade;Valor;Etapa;Criado em\nLia;lia@x.com;Cestas;";

@@ -23,7 +23,8 @@ const CLIENTS: usize = 8;
 /// Writes with keys, by their keys, and the first response of each; `None` if it was lost.
 type Written = BTreeMap<String, (Ask, Option<Reply>)>;
 
-/// What the service acknowledged is there after the kill, what it did not is there once or not at all, and the next service starts.
+/// A change that the service acknowledged is there after the kill, another one is there once or not at all, and the next
+/// service starts.
 #[test]
 fn no_acknowledged_change_is_lost() {
     let mut whereabouts = Whereabouts {

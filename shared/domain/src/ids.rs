@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// The largest id: 15 digits, so every id is exact in JSON clients and sorts as fixed-width text.
 pub const MAX_ID: u64 = 999_999_999_999_999;
+/// The largest id of an imported record, so that a sequence continues above it (C-11).
+pub const MAX_IMPORTED_ID: u64 = 899_999_999_999_999;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(

@@ -27,7 +27,7 @@ pub use automation::{
 };
 pub use base::{Keys, class, number};
 pub use board::{
-    BoardList, BoardTotalOf, DAY_MILLIS, Listed, after_places, before_places, before_rank, column_begins,
+    BoardList, BoardTotalOf, DAY_MILLIS, EntryKey, after_places, before_places, before_rank, column_begins,
     place, placed, rank, rank_begins, rank_day, rank_span, ranked_day, restricted_rank, restricted_ranked,
     total_column, total_of, user_begins, user_column_begins,
 };

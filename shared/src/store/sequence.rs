@@ -159,3 +159,21 @@ impl Writer {
         Sequence::reserve(&self.table, &self.keys().counter(counter), name).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{LeadId, MAX_ID};
+
+    /// C-11: a sequence that has ended is a 500, and the log names kind and id.
+    #[test]
+    fn an_ended_sequence_is_named() {
+        assert_eq!(Sequence::Expect(MAX_ID - 1).id().ok(), LeadId::new(MAX_ID));
+        for ended in [Sequence::Expect(MAX_ID), Sequence::Reserved(MAX_ID + 1)] {
+            let error = ended.id::<LeadId>().unwrap_err();
+            assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("LeadId has ended at 1000000000000000"), "{text}");
+        }
+    }
+}

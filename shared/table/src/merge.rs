@@ -84,12 +84,6 @@ impl<T: ListEntry> MergeScan<T> {
         }
     }
 
-    /// Number of lists.
-    #[must_use]
-    pub fn lists(&self) -> usize {
-        self.lists.len()
-    }
-
     /// The unread rest of the first list.
     #[must_use]
     pub fn first_rest(&self) -> Option<&KeyRange> {

@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 
 use super::{Doctor, Result};
 use crate::kinds::storage::{Number, Storage};
-use shared::ids::MAX_ID;
+use shared::ids::{MAX_ID, MAX_IMPORTED_ID};
 use table::item::{self, Item};
 use table::{Condition, StoreError, Transaction};
-
-/// The largest id that an import accepts. A record may have a higher one from a former build.
-const LAST_USUAL: u64 = 899_999_999_999_999;
 
 /// The largest number of each sort that a record has.
 pub type Largest = BTreeMap<Number, u64>;
@@ -19,7 +16,8 @@ impl Doctor<'_> {
     /// Remembers the largest numbers of records.
     pub(super) fn note_numbers(&mut self, kind: &Storage, record: &Item) -> Result<(), StoreError> {
         for (sort, number) in kind.numbers(record)? {
-            let usual = Some(&mut self.usual_numbers).filter(|_| number <= LAST_USUAL);
+            // A record may have a higher id from a former build.
+            let usual = Some(&mut self.usual_numbers).filter(|_| number <= MAX_IMPORTED_ID);
             for numbers in usual.into_iter().chain([&mut self.largest_numbers]) {
                 let largest = numbers.entry(sort).or_default();
                 *largest = number.max(*largest);

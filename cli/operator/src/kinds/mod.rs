@@ -33,7 +33,7 @@ mod tests;
 use std::borrow::Borrow as _;
 
 use serde_json::Value;
-use shared::ids::{CallId, EventId, LeadId, MAX_ID};
+use shared::ids::{CallId, EventId, LeadId, MAX_ID, MAX_IMPORTED_ID};
 use shared::input::flag;
 
 use crate::line::{self, Fields};
@@ -152,9 +152,6 @@ impl Kind {
         with_stored!(self, K => Some(&K::STORAGE), None)
     }
 }
-
-/// The largest id of an imported record, so that a sequence continues above it (C-11).
-const MAX_IMPORTED_ID: u64 = 899_999_999_999_999;
 
 /// An import's note of a valid line, to compare it with the other lines.
 #[derive(Debug, Clone, PartialEq, Eq)]

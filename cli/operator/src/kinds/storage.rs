@@ -181,7 +181,7 @@ pub fn version(record: &Item) -> Result<Condition, StoreError> {
     Ok(Condition::Version(item::number("record", record, "v")?))
 }
 
-/// What is derived from a record that was read: nothing.
+/// The derived items of a record that was read: none.
 pub fn nothing<T>(record: Result<T, StoreError>) -> Result<Derived, StoreError> {
     record.map(|_| Derived::default())
 }

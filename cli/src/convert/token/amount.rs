@@ -263,6 +263,19 @@ fn proof(number: &str, is_grouped: bool) -> Option<MarkProof> {
     }
 }
 
+/// The code of a cell in a column of currencies. An unknown text is its own code.
+pub fn currency_code(cell: &str) -> String {
+    let known = names::currency(cell).map(str::to_owned);
+    known.unwrap_or_else(|| cell.trim().to_uppercase())
+}
+
+/// The ISO code of a currency that a heading names: `Valor (US$)`, `Amount EUR`.
+pub fn currency_of_heading(heading: &str) -> Option<&'static str> {
+    let mut words = heading.split([' ', '(', ')', '[', ']']);
+    words
+        .find_map(|word| names::currency(word).filter(|code| *code == word || word.contains(['$', '€', '£'])))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,15 +21,12 @@ use crate::opportunity::TimeRange;
 use crate::store::budget::ReadBudget;
 use crate::store::key::BoardList;
 use crate::store::leads::stale_markers::StaleMarkers;
-use crate::store::lists::{NumberedPage, PageCursor, StoredStart};
+use crate::store::lists::{FAR, NumberedPage, PageCursor, StoredStart};
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer};
 use table::{KeyRange, StoreError};
-
-/// The offset from which skipping entries costs more than reading the daily counts.
-const MIN_FAR_OFFSET: u64 = 500;
 
 impl Reader {
     /// Prefetches the stored cursor of a later page. In parallel, reads the entries from the expected start on, if a
@@ -126,7 +123,7 @@ impl Writer {
         let number = request.numbered(&self.reader.caller);
         let skipped = access.skipped(Some(request.page), request.limit);
         let (cursor, skip) = self.reader.start_of_page(&number, stored, skipped).await?;
-        let is_far = skip >= MIN_FAR_OFFSET;
+        let is_far = skip >= FAR;
         let counts = self
             .reader
             .counts_for(asked, column, start.totals, is_far.then_some(skip));

@@ -21,7 +21,7 @@ pub struct BoardList {
 
 /// The opportunity's fields in the key of its entry in such a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listed {
+pub struct EntryKey {
     pub funnel: FunnelId,
     pub column: ColumnId,
     pub archived: bool,
@@ -29,7 +29,7 @@ pub struct Listed {
     pub id: OpportunityId,
 }
 
-impl Listed {
+impl EntryKey {
     /// The parts of an entry's key; `None` if the item has another key.
     pub fn of(entry: &Item) -> Option<Self> {
         let text = |name: &str| entry.get(name)?.as_s().ok();

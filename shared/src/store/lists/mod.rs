@@ -19,6 +19,9 @@ use super::Writer;
 use super::prefetch_cache::PrefetchHint;
 use crate::viewer::Viewer;
 
+/// Number of records from which skipping them costs more than locating the start of a page by counts.
+pub(crate) const FAR: u64 = 500;
+
 impl Writer {
     /// The viewer's permissions and settings. Caches them as the hint for the caller's next request.
     pub(crate) fn cache_access(&self, viewer: &Viewer) -> PrefetchHint {

@@ -15,7 +15,7 @@ use crate::lead::{self, Channel, ChannelRestrictions, Lead};
 use crate::money::Cents;
 use crate::opportunity::{Opportunity, ServicePermission, Status};
 use crate::people::{Company, NumberOrText};
-use crate::store::key::Listed;
+use crate::store::key::EntryKey;
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item, s};
@@ -350,7 +350,7 @@ fn complete(
     entry: &Item,
     updated: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    let listed = Listed::of(entry).ok_or_else(|| item::corrupt(KIND, "its key is not that of an entry"))?;
+    let listed = EntryKey::of(entry).ok_or_else(|| item::corrupt(KIND, "its key is not that of an entry"))?;
     opportunity.id = listed.id;
     opportunity.crm_id = listed.funnel;
     opportunity.crm_column = listed.column;

@@ -1,5 +1,6 @@
 //! Pages of `GET /leads` that are read in order.
 
+use serde_json::json;
 use tests::people::{add_leads, plain_lead};
 use tests::{Wallet, World};
 
@@ -49,5 +50,15 @@ async fn pages_survive_leads_leaving_the_list() {
     let last = page(&elsewhere, &admin, "walk", 2).await.pop();
     let next = page(&world, &admin, "walk", 3).await;
     assert_eq!(next.first().copied(), last.map(|last| last + 1));
+    // A process that expects pages from 1 continues after page 0 too.
+    operator.set_setting("page_base", &json!(0)).await.unwrap();
+    let first = page(&world, &admin, "from 0", 0).await;
+    let archived = shared::lead::Lead {
+        archived: true,
+        ..plain_lead(first[100], "P", "Q", Some(8 + first[100] % 2))
+    };
+    add_leads(&operator, vec![archived]).await;
+    let next = page(&world.elsewhere(), &admin, "from 0", 1).await;
+    assert_eq!(next.first().copied(), first.last().map(|last| last + 1));
     world.is_sound().await;
 }

@@ -8,16 +8,13 @@ use crate::store::budget::ReadBudget;
 use crate::store::leads::blocks::LocatorStep;
 use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, VisibleLeads};
-use crate::store::lists::{CursorKey, ListScan, NumberedPage, PageCursor, StoredStart};
+use crate::store::lists::{CursorKey, FAR, ListScan, NumberedPage, PageCursor, StoredStart};
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{CallerId, Reader, Writer};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan};
-
-/// Number of entries from which skipping costs more than locating the start of a page.
-pub(super) const FAR: u64 = 500;
 
 /// Prefetched reads of a page.
 #[derive(Debug)]

@@ -11,13 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::try_join;
 
-use super::page::FAR;
 use super::request::{LeadPage, LeadRequest, LeadSearch, Records};
 use crate::ids::LeadId;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
 use crate::store::leads::record::LeadEntry;
-use crate::store::lists::{ListScan, PageCursor, StoredStart};
+use crate::store::lists::{FAR, ListScan, PageCursor, StoredStart};
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{Reader, Writer};
 use crate::viewer::{OwnerScope, Viewer};

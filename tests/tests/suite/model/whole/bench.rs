@@ -116,7 +116,7 @@ struct Heard {
     body: Value,
     /// Whether it was given before (C-10).
     replayed: bool,
-    /// How many conditions it ignored (C-44).
+    /// Number of conditions that it ignored (C-44).
     ignored: Option<usize>,
 }
 

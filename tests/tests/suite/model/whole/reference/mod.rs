@@ -68,7 +68,7 @@ pub struct Reference {
     pub now: String,
     /// Whether the last response was a replay (C-10).
     pub replayed: bool,
-    /// How many conditions the last answer ignored (C-44).
+    /// Number of conditions that the last answer ignored (C-44).
     pub ignored: Option<usize>,
 }
 
