@@ -1,7 +1,6 @@
 //! The library of the `funil` command (C-80).
 
 pub mod command;
-mod convert;
 pub mod demo;
 pub mod listen;
 pub mod panel;

@@ -16,9 +16,9 @@ use shared::time::Zone;
 use super::data::{protect_standard_output, unreadable};
 use super::text::printable;
 use super::{Answer, Failure, Global};
-use crate::convert::{
-    self, ConvertOptions, Converted, DateOrder, DecimalMark, IdMap, MapFile, MappedFile, Product,
-    ReadOptions, TextEncoding,
+use convert::{
+    ConvertOptions, Converted, DateOrder, DecimalMark, IdMap, MapFile, MappedFile, Product, ReadOptions,
+    TextEncoding,
 };
 
 pub const AFTER_HELP: &str = "\
@@ -111,7 +111,7 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
         admin: convert.admin.as_deref(),
         known: &instance.taken.users,
         currency: instance.currency.as_deref(),
-        bar: &bar,
+        advanced: &|done, rows| show_progress(&bar, done, rows),
     };
     let mut converted = convert::convert(&files, ids.clone(), &options).map_err(|cause| spooled(&cause))?;
     let is_final = convert.dry_run || !converted.questions.is_empty();
@@ -123,6 +123,15 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
     bar.finish_and_clear();
     show(&convert, &instance, &converted);
     answered(&convert, converted, &files)
+}
+
+fn show_progress(bar: &ProgressBar, done: u64, rows: u64) {
+    if done == 0 {
+        bar.set_message("converting");
+        progress::working(bar, rows);
+    } else {
+        progress::worked(bar, 1);
+    }
 }
 
 fn spooled(cause: &io::Error) -> Failure {

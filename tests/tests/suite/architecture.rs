@@ -26,7 +26,7 @@ fn sources(below: &str) -> Vec<(PathBuf, String)> {
 }
 
 /// Forbidden dependencies of each crate, by prefix.
-const CRATE_WALLS: [(&str, &[&str]); 6] = [
+const CRATE_WALLS: [(&str, &[&str]); 7] = [
     (
         "shared/domain",
         &[
@@ -48,6 +48,10 @@ const CRATE_WALLS: [(&str, &[&str]); 6] = [
         &["aws-", "database", "domain", "operator", "rusqlite", "table"],
     ),
     ("cli", &["aws-", "dynoxide", "rusqlite"]),
+    (
+        "cli/convert",
+        &["aws-", "axum", "operator", "rusqlite", "shared", "table", "tokio"],
+    ),
     (
         "cli/database",
         &["aws-", "domain", "dynoxide", "operator", "shared"],

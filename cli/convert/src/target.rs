@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use domain::ids::LeadId;
+use domain::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
+use domain::time::Timestamp;
 use serde_json::{Value, json};
-use shared::ids::LeadId;
-use shared::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
-use shared::time::Timestamp;
 
 use super::kind::FileKind;
 use super::names::{self, ColumnField};

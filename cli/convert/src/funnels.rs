@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
+use domain::opportunity::Status;
 use serde_json::json;
-use shared::opportunity::Status;
 
 use super::ids::IdMap;
 use super::map::MapFile;

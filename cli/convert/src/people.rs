@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use domain::people::User;
+use domain::text::fold;
 use serde_json::{Map, Value, json};
-use shared::people::User;
-use shared::text::fold;
 
 use super::ids::IdMap;
 use super::token::people;
+
+/// Listed places of an address or number.
+const MAX_PLACES: usize = 10;
 
 /// The fields of a record.
 pub type RecordFields = Map<String, Value>;
@@ -177,6 +180,15 @@ pub struct Indexed {
     has_company: bool,
 }
 
+/// An address or a number that several records have.
+#[derive(Debug, Default)]
+pub struct SharedValue {
+    /// The places of the first records: the index of the file, and the line.
+    pub places: Vec<(usize, u64)>,
+    /// Number of further records.
+    pub more: u64,
+}
+
 /// The companies or the leads of a conversion, found by ids, addresses, numbers and names.
 #[derive(Debug)]
 pub struct RecordIndex {
@@ -188,8 +200,8 @@ pub struct RecordIndex {
     /// By digests of names, with the number of records.
     by_name: HashMap<u64, (u32, u32)>,
     keys: KeyCounts,
-    /// Places of addresses and numbers that several records have.
-    pub shared: BTreeMap<String, Vec<(usize, u64)>>,
+    /// Addresses and numbers that several records have.
+    pub shared: BTreeMap<String, SharedValue>,
 }
 
 impl RecordIndex {
@@ -303,11 +315,15 @@ impl RecordIndex {
     /// Notes that a record and an earlier one have a value.
     fn note_shared(&mut self, value: String, first: usize, place: (usize, u64)) {
         let first = self.records.get(first).map(|record| record.place);
-        let places = self
-            .shared
-            .entry(value)
-            .or_insert_with(|| first.into_iter().collect());
-        places.push(place);
+        let shared = self.shared.entry(value).or_default();
+        if shared.places.is_empty() {
+            shared.places.extend(first);
+        }
+        if shared.places.len() < MAX_PLACES {
+            shared.places.push(place);
+        } else {
+            shared.more += 1;
+        }
     }
 
     /// The id of a record.

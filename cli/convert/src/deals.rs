@@ -2,9 +2,9 @@
 
 use std::io;
 
+use domain::opportunity::Status;
+use domain::text::{cut, fold};
 use serde_json::{Value, json};
-use shared::opportunity::Status;
-use shared::text::{cut, fold};
 
 use super::cells::RowCells;
 use super::funnels::status;

@@ -1,7 +1,7 @@
 //! Reads the values of a row and collects its faults (C-105).
 
-use shared::money::Cents;
-use shared::time::{Timestamp, Zone};
+use domain::money::Cents;
+use domain::time::{Timestamp, Zone};
 
 use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
@@ -104,7 +104,7 @@ impl<'a> RowCells<'a> {
             Ok((cents, amount.currency))
         });
         let (cents, own) = self.ok_or_fault(column, cell, read)?;
-        let of_heading = amount::currency_of_heading(self.file.heading(column));
+        let of_heading = self.file.columns.get(column).and_then(|column| column.currency);
         let named = self.text(part, "currency").map(amount::currency_code);
         let stated = own.map(str::to_owned).or(named);
         let Some(currency) = stated.or_else(|| of_heading.map(str::to_owned)) else {

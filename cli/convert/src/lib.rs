@@ -15,6 +15,7 @@ mod map;
 mod mapping;
 mod names;
 mod people;
+mod product;
 mod proof;
 mod records;
 mod report;
@@ -27,16 +28,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use indicatif::ProgressBar;
+use domain::people::User;
+use domain::time::Zone;
 use serde_json::json;
-use shared::people::User;
-use shared::time::Zone;
 
 pub use ids::IdMap;
 pub use input::{ReadOptions, TextEncoding, read};
 pub use map::MapFile;
 pub use mapping::{MappedFile, written_map};
-pub use names::Product;
+pub use product::Product;
 pub use token::amount::DecimalMark;
 pub use token::date::DateOrder;
 
@@ -71,8 +71,8 @@ pub struct ConvertOptions<'a> {
     pub known: &'a [User],
     /// The currency of the instance, if its opportunities or its settings have one.
     pub currency: Option<&'a str>,
-    /// Progress bar of the conversion, after it has shown the reading of the files.
-    pub bar: &'a ProgressBar,
+    /// Called with the number of converted rows and of all rows, before the first row and after each.
+    pub advanced: &'a dyn Fn(u64, u64),
 }
 
 /// The result of a conversion.
@@ -146,8 +146,7 @@ fn read_rows<'a>(
     }
     let of_instance = || options.currency.map(str::to_owned);
     records.currency = records.currency.or_else(of_instance);
-    options.bar.set_message("converting");
-    records.add_files(files, styles, options.bar)?;
+    records.add_files(files, styles, options.advanced)?;
     for file in files.iter().filter(|_| options.zone.is_some()) {
         records.ids.set_zone(file.names.product, zone.name());
     }

@@ -3,15 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
+use domain::text::cut;
 use serde_json::Value;
-use shared::text::cut;
 
 use super::columns::{self, Layout};
 use super::input::{Cell, Row, Sheet};
 use super::kind::FileKind;
 use super::map::MapFile;
-use super::names::{self, ColumnField, FileNames, Product, plain};
+use super::names::{self, ColumnField, FileNames, plain};
+use super::product::Product;
 use super::target::{ColumnTarget, is_fixed};
+use super::token::amount::currency_of_heading;
 use super::token::is_absent;
 
 /// Fields that several columns may fill. All addresses and numbers of a row are read; of other fields, the first value.
@@ -41,6 +43,8 @@ pub struct MappedColumn {
     pub alike: Option<ColumnField>,
     /// Whether the map does not name it.
     pub is_guessed: bool,
+    /// The currency that its heading names.
+    pub currency: Option<&'static str>,
 }
 
 /// A file with its mapping.
@@ -119,6 +123,7 @@ impl MappedFile {
             columns.push(MappedColumn {
                 alike: guess.filter(|field| !is_mapped && *filled > 0 && target.field() != Some(*field)),
                 is_guessed: !is_mapped,
+                currency: currency_of_heading(heading),
                 filled: *filled,
                 target,
             });

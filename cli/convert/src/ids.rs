@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
+use domain::ids::MAX_IMPORTED_ID;
 use serde::{Deserialize, Serialize};
-use shared::ids::MAX_IMPORTED_ID;
 
 /// The file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use super::kind::FileKind;
 use super::map::{MapFile, Role};
 use super::mapping::{MappedFile, quoted};
 use super::names;
-use super::people::RecordFields;
+use super::people::{RecordFields, SharedValue};
 use super::records::{RecordBuilder, RowRemark};
 use super::target::ColumnTarget;
 use super::token::amount::{Amount, MarkProof};
@@ -100,11 +100,13 @@ fn users(records: &RecordBuilder) -> Vec<String> {
 fn duplicates(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let shared = &records.leads.shared;
     let place = |(file, line): &(usize, u64)| format!("{}:{line}", name(files, *file));
-    let places = |places: &Vec<_>| places.iter().map(place).collect::<Vec<_>>().join(", ");
-    let listed = shared.iter().take(MAX_LISTED);
-    let mut lines: Vec<_> = listed
-        .map(|(what, of)| format!("duplicate {what}: {}", places(of)))
-        .collect();
+    let line = |(what, of): (&String, &SharedValue)| {
+        let places = of.places.iter().map(place).collect::<Vec<_>>().join(", ");
+        let more = Some(of.more).filter(|more| *more > 0);
+        let more = more.map_or_else(String::new, |more| format!(" (and {more} more rows)"));
+        format!("duplicate {what}: {places}{more}")
+    };
+    let mut lines: Vec<_> = shared.iter().take(MAX_LISTED).map(line).collect();
     let more = shared.len().saturating_sub(MAX_LISTED);
     lines.extend((more > 0).then(|| format!("and {more} more duplicates")));
     lines

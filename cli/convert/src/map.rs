@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
+use domain::opportunity::Status;
 use serde::Deserialize;
-use shared::opportunity::Status;
 
 use super::input::Sheet;
 use super::kind::FileKind;

@@ -1,6 +1,6 @@
 //! Telephone numbers, e-mail addresses, names and ids of cells.
 
-use shared::phone;
+use domain::phone;
 
 use super::{is_absent, without_fraction};
 
@@ -62,7 +62,7 @@ pub fn emails(cell: &str) -> Result<Vec<String>, String> {
 
 /// The form in which addresses are compared (C-108).
 pub fn same(email: &str) -> String {
-    shared::lead::same_email(email).unwrap_or_default()
+    domain::lead::same_email(email).unwrap_or_default()
 }
 
 /// The name and the address of a person. Accepts `Ana Souza`, `ana@example.com` and `Ana Souza (ana@example.com)`.

@@ -1,9 +1,9 @@
 //! Dates of cells. `03/04/2026` can be read in two ways, so the other dates of the run decide.
 
-use shared::text::fold;
-use shared::time::{Day, Timestamp, Zone};
+use domain::text::fold;
+use domain::time::{Day, Timestamp, Zone};
 
-use crate::convert::names;
+use crate::names;
 
 /// The order of day and month in dates such as `03/04/2026`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Deserialize)]

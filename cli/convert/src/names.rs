@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
+use domain::opportunity::Status;
+use domain::text::fold;
 use serde::Deserialize;
-use shared::opportunity::Status;
-use shared::text::fold;
 
 use super::kind::FileKind;
+use super::product::Product;
 
 /// The files of names. The first one has the names that every program may use.
 const FILES: [&str; 17] = [
@@ -36,41 +37,6 @@ const CONTACT: [&str; 4] = ["email", "phone", "mobile", "chatapp"];
 
 static NAMES: LazyLock<Vec<Names>> = LazyLock::new(|| FILES.iter().map(|text| Names::parse(text)).collect());
 
-/// The product that wrote the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Product {
-    /// The product by the names of a file's columns
-    Auto,
-    /// Any table with a heading
-    Csv,
-    /// `HubSpot`
-    #[value(help = "HubSpot")]
-    Hubspot,
-    /// Pipedrive
-    Pipedrive,
-    /// RD Station CRM and Marketing
-    Rdstation,
-    /// Kommo (amoCRM)
-    Kommo,
-    /// Reports of Salesforce
-    Salesforce,
-    /// Zoho CRM
-    Zoho,
-    /// Bitrix24
-    Bitrix24,
-    /// `PipeRun`
-    #[value(help = "PipeRun")]
-    Piperun,
-    /// Agendor
-    Agendor,
-    /// Ploomes
-    Ploomes,
-    /// Google Contacts
-    Google,
-    /// Contacts of Outlook
-    Outlook,
-}
-
 /// A field that a column fills.
 pub type ColumnField = (FileKind, &'static str);
 type Section = BTreeMap<String, Vec<String>>;
@@ -92,7 +58,10 @@ struct Names {
     totals: TotalsWords,
     dates: DateWords,
     /// Signs and names of currencies by ISO code.
-    currencies: BTreeMap<String, Vec<String>>,
+    currencies: Section,
+    /// ISO codes by sign and name.
+    #[serde(skip)]
+    codes: HashMap<String, String>,
     /// Beginnings of words by the name of a role.
     roles: BTreeMap<String, Vec<String>>,
     /// Fields by the kind of the file and the column's plain name.
@@ -149,6 +118,12 @@ impl Names {
                     let key = (main, plain(&heading));
                     names.fields.entry(key).or_insert((part, field.clone()));
                 }
+            }
+        }
+        for (code, signs) in &names.currencies {
+            for sign in signs {
+                let code = || code.clone();
+                names.codes.entry(plain_sign(sign)).or_insert_with(code);
             }
         }
         names
@@ -369,11 +344,11 @@ pub fn names_totals(text: &str) -> bool {
 
 /// The ISO code of a currency by its sign, name or code; `$` for that sign alone.
 pub fn currency(word: &str) -> Option<&'static str> {
-    let lower = |text: &str| text.trim().trim_end_matches('.').to_lowercase();
-    let word = lower(word);
-    let known = common().currencies.iter();
-    let mut found = known.filter(|(_, signs)| signs.iter().any(|sign| lower(sign) == word));
-    found.next().map(|(code, _)| code.as_str())
+    common().codes.get(&plain_sign(word)).map(String::as_str)
+}
+
+fn plain_sign(sign: &str) -> String {
+    sign.trim().trim_end_matches('.').to_lowercase()
 }
 
 /// The number of a month by its name.

@@ -1,9 +1,9 @@
 //! Amounts of cells. `1.234` can be read in two ways, so the other amounts of the run decide.
 
-use shared::money::Cents;
+use domain::money::Cents;
 
-use crate::convert::input::{Cell, CellType};
-use crate::convert::names;
+use crate::input::{Cell, CellType};
+use crate::names;
 
 /// The character before the decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Deserialize)]

@@ -1,6 +1,6 @@
 //! Lines of totals, which are no rows (C-105).
 
-use shared::money::Cents;
+use domain::money::Cents;
 
 use super::cells::RowCells;
 use super::kind::FileKind;

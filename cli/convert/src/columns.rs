@@ -102,7 +102,7 @@ pub fn main_kind(names: &FileNames, headings: &[String]) -> FileKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::names::Product;
+    use crate::product::Product;
 
     fn mapped(product: Product, headings: &str) -> (FileKind, String) {
         let headings: Vec<_> = headings.split(['|', ';']).map(str::to_owned).collect();

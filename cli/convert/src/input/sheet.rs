@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::grid::{Cell, CellType, Grid, Row};
-use crate::convert::names;
+use crate::names;
 
 /// Rows among which the heading is.
 const HEAD: usize = 40;

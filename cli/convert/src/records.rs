@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use indicatif::ProgressBar;
-use operator::progress;
+use domain::people::User;
+use domain::settings::Settings;
+use domain::time::Zone;
 use serde_json::{Value, json};
-use shared::people::User;
-use shared::settings::Settings;
-use shared::time::Zone;
 
 use super::cells::RowCells;
 use super::funnels::Deals;
@@ -16,7 +14,6 @@ use super::ids::IdMap;
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
-
 use super::people::{Owners, RecordFields, RecordIndex, RowReference};
 use super::proof::Styles;
 use super::spool::{Spool, line};
@@ -129,10 +126,11 @@ impl<'a> RecordBuilder<'a> {
         &mut self,
         files: &[MappedFile],
         styles: &[Styles],
-        bar: &ProgressBar,
+        advanced: &dyn Fn(u64, u64),
     ) -> io::Result<()> {
         let rows: usize = files.iter().map(|file| file.sheet.grid.len()).sum();
-        progress::working(bar, rows as u64);
+        let mut done = 0;
+        advanced(done, rows as u64);
         for file in files {
             self.reserve_ids(file);
         }
@@ -147,7 +145,8 @@ impl<'a> RecordBuilder<'a> {
                 for row in file.sheet.grid.rows() {
                     let cells = RowCells::new(file, index, row, *styles, self.zone, wanted.as_deref());
                     self.add_row(cells)?;
-                    progress::worked(bar, 1);
+                    done += 1;
+                    advanced(done, rows as u64);
                 }
             }
         }
@@ -335,7 +334,7 @@ pub fn custom_texts(cells: &mut RowCells, part: FileKind) -> Vec<(String, Value)
         } else {
             cell.text
         };
-        let cut = shared::text::cut(text, MAX_TEXT);
+        let cut = domain::text::cut(text, MAX_TEXT);
         if cut.len() < text.len() {
             let heading = cells.file.heading(column);
             cells.losses.push(format!(
