@@ -170,6 +170,10 @@ fn without_times(text: &str, began: Timestamp) -> String {
             settled.replace_range(first..=last, SOME_TIME);
         }
     }
+    // Members such as `updateDateUnix`.
+    for second in began.unix_millis() / 1000..=now.unix_millis() / 1000 {
+        settled = settled.replace(&format!("Unix\":{second}"), "Unix\":0");
+    }
     settled
 }
 
