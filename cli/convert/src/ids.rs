@@ -81,6 +81,7 @@ impl IdMap {
     }
 
     /// The lowest id of a kind to assign.
+    #[must_use]
     pub fn first(&self, kind: &str) -> u64 {
         self.first.get(kind).copied().unwrap_or(1)
     }
@@ -93,6 +94,7 @@ impl IdMap {
     }
 
     /// The number of ids of a kind that this run assigned.
+    #[must_use]
     pub fn assigned(&self, kind: &str) -> u64 {
         self.assigned.get(kind).copied().unwrap_or_default()
     }
@@ -108,6 +110,7 @@ impl IdMap {
     }
 
     /// The id of a key, if it has one.
+    #[must_use]
     pub fn known(&self, kind: &str, key: &str) -> Option<u64> {
         self.file.ids.get(kind)?.get(key).copied()
     }

@@ -103,6 +103,7 @@ impl MapFile {
     }
 
     /// The use that the map gives a column.
+    #[must_use]
     pub fn target(&self, file: &str, heading: &str) -> Option<Result<ColumnTarget, String>> {
         let own = self.files.get(file).and_then(|columns| columns.get(heading));
         let text = own.or_else(|| self.columns.get(heading))?;
@@ -110,6 +111,7 @@ impl MapFile {
     }
 
     /// Whether the map states that a file lacks a role.
+    #[must_use]
     pub fn lacks(&self, file: &str, role: Role) -> bool {
         self.absent.get(file).is_some_and(|roles| roles.contains(&role))
     }

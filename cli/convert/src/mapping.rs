@@ -149,6 +149,7 @@ impl MappedFile {
     }
 
     /// Whether a column fills a field.
+    #[must_use]
     pub fn has(&self, part: FileKind, field: &'static str) -> bool {
         self.fields.contains_key(&(part, field))
     }
@@ -195,6 +196,7 @@ impl MappedFile {
     }
 
     /// The mapping as a table of text. `types` are those of the columns, as shown.
+    #[must_use]
     pub fn shown(&self, types: &[String]) -> String {
         let mut text = format!(
             "{}: {} rows of kind {}, {}, columns of {}\n",
@@ -230,6 +232,7 @@ impl MappedFile {
     }
 
     /// The mapping as the sections of a map.
+    #[must_use]
     pub fn written(&self) -> (String, String) {
         let name = quoted(&self.sheet.name);
         let mut columns = format!("\n[files.{name}]\n");

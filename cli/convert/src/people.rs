@@ -345,3 +345,24 @@ impl RecordIndex {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_many_leads_is_listed_with_few() {
+        let (mut index, mut ids) = (RecordIndex::new("lead"), IdMap::default());
+        for line in 2..17 {
+            let reference = RowReference {
+                phones: vec!["551132221111".to_owned()],
+                name: format!("Maria {line}"),
+                ..RowReference::default()
+            };
+            index.add(&reference, (0, line), &mut ids).unwrap();
+        }
+        let shared = &index.shared["phone 551132221111"];
+        assert_eq!(shared.places, (2..12).map(|line| (0, line)).collect::<Vec<_>>());
+        assert_eq!(shared.more, 5);
+    }
+}
