@@ -122,8 +122,10 @@ impl Names {
         }
         for (code, signs) in &names.currencies {
             for sign in signs {
-                let code = || code.clone();
-                names.codes.entry(plain_sign(sign)).or_insert_with(code);
+                names
+                    .codes
+                    .entry(plain_sign(sign))
+                    .or_insert_with(|| code.clone());
             }
         }
         names

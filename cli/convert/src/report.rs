@@ -102,14 +102,21 @@ fn duplicates(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let place = |(file, line): &(usize, u64)| format!("{}:{line}", name(files, *file));
     let line = |(what, of): (&String, &SharedValue)| {
         let places = of.places.iter().map(place).collect::<Vec<_>>().join(", ");
-        let more = Some(of.more).filter(|more| *more > 0);
-        let more = more.map_or_else(String::new, |more| format!(" (and {more} more rows)"));
-        format!("duplicate {what}: {places}{more}")
+        format!("duplicate {what}: {places}{}", and_more(of.more))
     };
     let mut lines: Vec<_> = shared.iter().take(MAX_LISTED).map(line).collect();
     let more = shared.len().saturating_sub(MAX_LISTED);
     lines.extend((more > 0).then(|| format!("and {more} more duplicates")));
     lines
+}
+
+/// The end of a line that stands for further rows.
+fn and_more(rows: u64) -> String {
+    if rows > 0 {
+        format!(" (and {rows} more rows)")
+    } else {
+        String::new()
+    }
 }
 
 fn name(files: &[MappedFile], index: usize) -> &str {
@@ -129,11 +136,7 @@ fn rows(rows: &[RowRemark], files: &[MappedFile]) -> Vec<String> {
         if lines.len() == MAX_LISTED || (is_joined && !joined.insert((file, reason))) {
             continue;
         }
-        let more = if is_joined {
-            format!(" (and {} more rows)", same - 1)
-        } else {
-            String::new()
-        };
+        let more = and_more(if is_joined { same - 1 } else { 0 });
         let reason = reason.escape_debug().to_string();
         let reason = reason
             .replace("\\\"", "\"")

@@ -22,7 +22,7 @@ fn separators_lines_and_lengths() {
     let faults: Vec<_> = read.faults.iter().map(|(line, _)| *line).collect();
     assert_eq!(faults, [7, 10]);
     assert!(sheet(b"a\tb\n1\t2\n").form.contains("tabs"));
-    assert_eq!(sheet(b"\"a;b;c\",d\n1,2\n").headings, ["a;b;c", "d"]);
+    assert_eq!(sheet(b"\"a;b;c;d\",e\n1,2\n").headings, ["a;b;c;d", "e"]);
     assert_eq!(sheet(b"a|b\n1,5|2\n").headings, ["a", "b"]);
     assert_eq!(
         sheet(b"a,a,,a\n1,2,3,4\n").headings,
