@@ -289,7 +289,7 @@ impl Operator {
             deleting: None,
         };
         // The table's first instance may be created concurrently.
-        let mut retry = self.table().retry(Policy::AT_ONCE, "creating an instance");
+        let mut retry = self.table().retry(Policy::CONFLICT, "creating an instance");
         loop {
             let mut transaction = self.new_instance(&entry)?;
             if !format::is_marked(self.reads()).await? {

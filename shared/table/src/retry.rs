@@ -50,8 +50,6 @@ impl Policy {
     /// A day that a hundred callers book concurrently. The pauses are long, so that only a few callers try at the same
     /// time.
     pub const CROWDED: Self = Self::new(64, 1, 5);
-    /// A write that each refusal brings closer to success. No pauses.
-    pub const AT_ONCE: Self = Self::new(12, u32::MAX, 0);
 
     const fn new(attempts: u32, at_once: u32, doublings: u32) -> Self {
         Self {

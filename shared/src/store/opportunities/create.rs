@@ -97,7 +97,10 @@ impl Writer {
             return Ok(Created::LeadGone);
         };
         let mut number = self.first_id(start.number, Counter::Opportunity, NUMBER).await?;
-        let mut retry = self.reader.table.retry(Policy::AT_ONCE, "making an opportunity");
+        let mut retry = self
+            .reader
+            .table
+            .retry(Policy::CONTESTED, "making an opportunity");
         loop {
             let id: OpportunityId = number.id()?;
             let snapshot = OpportunitySnapshot::of(make(id), Some(&lead));

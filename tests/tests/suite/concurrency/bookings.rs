@@ -12,6 +12,7 @@ pub mod moves;
 mod one_slot;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -93,9 +94,21 @@ pub fn before<F>(
 where
     F: Future<Output = ()>,
 {
+    before_each(operation, nth..=nth, action)
+}
+
+/// Runs an action completely before each of these attempts of an operation.
+pub fn before_each<F>(
+    operation: &'static str,
+    attempts: RangeInclusive<usize>,
+    action: impl Fn() -> F + Send + Sync + 'static,
+) -> FaultPlan
+where
+    F: Future<Output = ()>,
+{
     let met = AtomicUsize::new(0);
     Arc::new(move |called| {
-        if called == operation && met.fetch_add(1, Ordering::Relaxed) + 1 == nth {
+        if called == operation && attempts.contains(&(met.fetch_add(1, Ordering::Relaxed) + 1)) {
             tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(action()));
         }
         None

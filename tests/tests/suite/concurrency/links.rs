@@ -10,7 +10,7 @@ use tests::sales::{add_opportunities, plain_opportunity};
 use tests::world::{Answer, over_sdk};
 use tests::{ACME, Wallet, World};
 
-use super::bookings::before;
+use super::bookings::{before, before_each};
 use super::{look, post, put, shop};
 
 /// A lead without opportunities.
@@ -126,6 +126,21 @@ async fn a_first_link_and_a_change_of_the_lead_exclude_each_other() {
             }
         }
     }
+}
+
+/// C-4: a lead that others change again and again gets its opportunity.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_opportunity_is_made_while_its_lead_changes() {
+    let _sdk = over_sdk();
+    let (world, wallet) = stocked().await;
+    let (beside, of) = (Arc::new(world.beside()), wallet.clone());
+    let overtake = move || {
+        let (beside, wallet) = (beside.clone(), of.clone());
+        async move { LeadWrite::Call.happen(&beside, &wallet).await }
+    };
+    let world = world.with_faults(before_each("TransactWriteItems", 1..=20, overtake));
+    LeadWrite::Create.happen(&world, &wallet).await;
+    world.is_sound().await;
 }
 
 /// C-87: only a lead that an opportunity was linked to sets a marker when it is changed.
