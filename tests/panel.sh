@@ -25,8 +25,21 @@ funil=("${@:2}")
 readonly scratch shots
 mkdir -p "$shots"
 service=
-# Processes of the browser may write to their profile for a moment longer.
-trap '[[ -z $service ]] || { kill -INT "$service"; wait "$service"; } 2>/dev/null || true; rm -rf "$scratch" || { sleep 2; rm -rf "$scratch"; }' EXIT
+end() {
+  if [[ -n $service ]] && kill -INT "$service" 2>/dev/null; then
+    for _ in {1..150}; do
+      kill -0 "$service" 2>/dev/null || break
+      sleep 0.2
+    done
+    if kill -KILL "$service" 2>/dev/null; then
+      echo 'failed: the service did not end within 30 seconds of its interruption' >&2
+      exit 1
+    fi
+  fi
+  # Processes of a killed browser may write for a moment longer.
+  rm -rf "$scratch" || { sleep 2; rm -rf "$scratch"; }
+}
+trap end EXIT
 
 "${funil[@]}" serve --data "$scratch/data" --port 0 >"$scratch/out" 2>"$scratch/log" &
 service=$!

@@ -23,7 +23,8 @@ export class Browser {
 
   constructor(name, profile) {
     const stdio = ["ignore", "ignore", "ignore", "pipe", "pipe"];
-    this.child = spawn(name, [...FLAGS, `--user-data-dir=${profile}`], { stdio });
+    // A group of its own, so that `close` reaches every process of the browser.
+    this.child = spawn(name, [...FLAGS, `--user-data-dir=${profile}`], { detached: true, stdio });
     this.child.stdio[4].setEncoding("utf8").on("data", text => this.#receive(text));
   }
 
@@ -132,10 +133,16 @@ export class Browser {
     writeFileSync(path, Buffer.from(data, "base64"));
   }
 
+  /* A process of the browser that stays would keep the pipes open, and Node would not end. */
   async close() {
     const ended = new Promise(done => this.child.once("exit", done));
     const patience = new Promise(done => setTimeout(done, 5000));
     await Promise.race([this.command("Browser.close").then(() => ended, () => {}), patience]);
-    this.child.kill();
+    try {
+      process.kill(-this.child.pid, "SIGKILL");
+    } catch {
+      // All have ended.
+    }
+    for (const pipe of this.child.stdio) pipe?.destroy();
   }
 }
