@@ -2,35 +2,50 @@
 # Applies each deliberate mistake of this folder to a copy of the checkout and runs the tests that should catch it.
 #
 #   tests/mutations/run.sh              all of them
-#   tests/mutations/run.sh NAME...      those patches, without `.patch`
+#   tests/mutations/run.sh NAME...      those mistakes
 #   tests/mutations/run.sh --list       their names, tests and files
+#   tests/mutations/run.sh --check      whether all of them can be applied, without a build
 #
-# A patch begins with a line `Tests: ARGUMENTS`, the arguments of `cargo test`. The result is one line for each: caught, or
-# SURVIVED, or STALE where the patch does not apply, or INVALID where the mistake does not compile. Exits with 1 unless all are
-# caught. Needs Rust and git. The copy and its build are in target/mutations; the first build takes some minutes, each mistake
-# one or two.
+# A file `AREA.patches` has the mistakes in a part of the product. Each is a line `Mistake: NAME`, a line `Tests: ARGUMENTS` with the
+# arguments of `cargo test`, a blank line and a patch. The result is one line for each: caught, or SURVIVED, or STALE where the patch
+# does not apply, or INVALID where the mistake does not compile. Exits with 1 unless all are caught. Needs Rust and git. The copy and
+# its build are in target/mutations; the first build takes some minutes, each mistake one or two.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 root=$PWD
-folder=$root/tests/mutations
+patches=("$root"/tests/mutations/*.patches)
 copy=$root/target/mutations/tree
 
-tests_of() { # patch
-  sed -n 's/^Tests: //p;/^$/q' "$1"
+# The lines of a mistake after its name.
+mistake() { # name
+  awk -v wanted="Mistake: $1" '/^Mistake: / { shown = $0 == wanted; next } shown' "${patches[@]}"
 }
 
-if [[ ${1:-} == --list ]]; then
-  for patch in "$folder"/*.patch; do
-    printf '%-45s %-55s %s\n' "$(basename "$patch" .patch)" "$(tests_of "$patch")" "$(sed -n 's#^+++ b/##p' "$patch")"
-  done
-  exit
-fi
+tests_of() { # name
+  mistake "$1" | sed -n 's/^Tests: //p;/^$/q'
+}
 
 names=("$@")
-if [[ $# -eq 0 ]]; then
-  for patch in "$folder"/*.patch; do names+=("$(basename "$patch" .patch)"); done
+if [[ $# -eq 0 || $1 == --* ]]; then
+  mapfile -t names < <(sed -n 's/^Mistake: //p' "${patches[@]}" | sort)
 fi
+
+case ${1:-} in
+  --list)
+    for name in "${names[@]}"; do
+      printf '%-45s %-55s %s\n' "$name" "$(tests_of "$name")" "$(mistake "$name" | sed -n 's#^+++ b/##p')"
+    done
+    exit
+    ;;
+  --check)
+    stale=0
+    for name in "${names[@]}"; do
+      mistake "$name" | git apply --check || { printf 'STALE    %s\n' "$name" && stale=1; }
+    done
+    exit "$stale"
+    ;;
+esac
 
 # The copy has its own modification times, so an unchanged file is not compiled again.
 mkdir -p "$copy"
@@ -38,8 +53,9 @@ git ls-files -z | tar --null --files-from=- -cf - | tar -x -C "$copy"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/mutations/build} CARGO_TERM_COLOR=never
 
 run() { # name
-  local patch=$folder/$1.patch arguments log=$root/target/mutations/$1.log
-  read -ra arguments <<<"$(tests_of "$patch")"
+  local arguments log=$root/target/mutations/$1.log patch=$root/target/mutations/$1.patch
+  mistake "$1" >"$patch"
+  read -ra arguments <<<"$(tests_of "$1")"
   if ! git apply --directory="${copy#"$root"/}" "$patch" 2>"$log"; then
     echo STALE
     return
