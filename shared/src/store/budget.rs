@@ -15,7 +15,7 @@ use crate::viewer::Viewer;
 use table::item::{self, Item};
 use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 
-/// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
+/// Maximum time of the reads that [`ReadBudget::in_time`] bounds. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
 /// Time after which a search begins no further read, so that it answers what it has found before [`MAX_TIME`].
@@ -97,7 +97,7 @@ impl ReadBudget {
         self.is_partial.store(true, Ordering::Relaxed);
     }
 
-    /// Units that are neither used nor reserved.
+    /// Units that are neither used nor reserved, rounded down; 0 if more was used than the budget.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -140,7 +140,7 @@ impl ReadBudget {
     /// Takes units for reads of single items.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] if fewer units are left.
+    /// [`StoreError::OverBudget`] if fewer units are left after all queries in progress have ended.
     pub async fn take(&self, units: f64) -> Result<(), StoreError> {
         self.reserve(units).await?;
         self.give_back(0.0);
@@ -180,13 +180,13 @@ impl ReadBudget {
     /// Takes units for a query. Waits for queries in progress while fewer units are left, and fails if none is in
     /// progress.
     async fn reserve(&self, units: f64) -> Result<(), StoreError> {
-        if self
-            .search
-            .is_some_and(|began| began.elapsed() >= MAX_SEARCH_TIME)
-        {
-            return Err(StoreError::OverBudget);
-        }
         loop {
+            if self
+                .search
+                .is_some_and(|began| began.elapsed() >= MAX_SEARCH_TIME)
+            {
+                return Err(StoreError::OverBudget);
+            }
             // Created before the check, so that units returned after the check are not missed.
             let returned = self.returned.notified();
             {
@@ -239,13 +239,13 @@ async fn within<T>(
 mod tests {
     use super::*;
 
-    fn left(budget: &ReadBudget) -> f64 {
+    fn exact_rest(budget: &ReadBudget) -> f64 {
         budget.state().left
     }
 
     /// A query waits for the queries in progress, and is refused after they have returned too few units.
     #[tokio::test]
-    async fn budgets_are_never_exceeded() {
+    async fn queries_wait_for_returned_units() {
         let (budget, most) = (ReadBudget::new(800), f64::from(MAX_QUERY_UNITS));
         budget.reserve(most).await.unwrap();
         budget.reserve(most).await.unwrap();
@@ -259,7 +259,7 @@ mod tests {
         };
         tokio::join!(third, first);
         budget.give_back(0.0);
-        assert!(left(&budget) < most, "{}", left(&budget));
+        assert!(exact_rest(&budget) < most, "{}", exact_rest(&budget));
         assert!(matches!(budget.reserve(most).await, Err(StoreError::OverBudget)));
     }
 

@@ -52,13 +52,13 @@ impl Reader {
         };
         let item = self.table.get(&claim.key(self.keys())).await?;
         let now = self.environment.now();
-        item.map_or(Ok(Claimed::New), |item| claim.compare(&item, now))
+        item.map_or(Ok(Claimed::New), |item| claim.outcome(&item, now))
     }
 }
 
 impl Writer {
     /// Outcome of a concurrent request with the same key, from the items of failed conditions; `None` if the claim is
-    /// not among them.
+    /// not among them, [`Claimed::New`] if it has expired since.
     pub(crate) fn claimed_concurrently(
         &self,
         claim: Option<&IdempotencyKey>,
@@ -68,11 +68,9 @@ impl Writer {
         let Some(item) = refused.get(&claim.key(self.keys())) else {
             return Ok(None);
         };
-        claim.compare(item, self.reader.environment.now()).map(Some)
+        claim.outcome(item, self.reader.environment.now()).map(Some)
     }
-}
 
-impl Writer {
     /// Stores that a request found a record and created none. Returns [`Claimed::New`], or the outcome of a concurrent
     /// request with the same key that came first. One transaction; a get after an unknown outcome.
     ///
@@ -107,7 +105,7 @@ impl IdempotencyKey {
     /// The claim of a request to `endpoint`, scoped to `caller`.
     #[must_use]
     pub fn new(endpoint: &str, caller: &str, key: &str, body: &[u8]) -> Self {
-        // Length prefixes separate the parts.
+        // The length of `caller` separates it from `key`.
         let name = format!("{endpoint} {}:{caller} {key}", caller.len());
         Self {
             name: hex(&Sha256::digest(name)[..16]),
@@ -119,8 +117,8 @@ impl IdempotencyKey {
         keys.idempotency(&self.name)
     }
 
-    /// Adds the claim of a request that created record `made` to `transaction`, on condition that there is no valid
-    /// claim with this key.
+    /// Adds the claim of a request that created record `made` to `transaction`, on condition that there is no
+    /// unexpired claim with this key.
     pub(crate) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
         self.put_outcome(transaction, keys, (made, Item::new()), now);
     }
@@ -169,9 +167,13 @@ impl IdempotencyKey {
         );
     }
 
-    /// Outcome of the earlier request that stored a claim with this key. Expired claims, and claims without `ttl`, are
-    /// ignored. [`FOUND`] is absent if the request created the record.
-    pub(crate) fn compare(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
+    /// Outcome of the earlier request that stored this claim; [`Claimed::New`] if the claim has expired. [`FOUND`] is
+    /// absent if the request created the record.
+    pub(crate) fn outcome(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
+        // No request could replace a claim that never expires.
+        if !item.contains_key("ttl") {
+            return Err(item::corrupt("idempotency", "it has no expiry"));
+        }
         let expiry = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
         if expiry <= now.unix_seconds() {
             return Ok(Claimed::New);

@@ -285,7 +285,7 @@ impl Writer {
         }
     }
 
-    /// The writer of background work. Its writes raise no [facts], so automations do not trigger other automations
+    /// The writer of background work and of the operator. Its writes raise no [facts], so automations do not trigger other automations
     /// (C-102).
     pub(crate) fn of_job(store: &Store, instance: InstanceName) -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! The item moves from its partition to that of [work set aside](key::aside_key), with the kind of the unreadable item,
 //! which may be another one: an automation, call or lead that it needs. The same happens if the work would write an item
 //! that DynamoDB rejects as too large. `funil queue` lists it and `funil doctor` reports it; `--run` and `--repair` move
-//! it back to be retried.
+//! it back to be retried. The partition also contains notifications that were given up; those lack [`UNREADABLE`].
 //!
 //! A stale marker that names its lead never moves, because readers depend on it. An unreadable marker is renewed. A
 //! marker of copies that cannot be refreshed keeps the version at which this was found (see `jobs::copies`).
@@ -14,7 +14,7 @@ use table::item::{self, Item, s};
 use table::key_of;
 use table::{Condition, OVERSIZE, StoreError, Transaction};
 
-/// Kind of the unreadable item.
+/// Attribute with the kind of the unreadable item, or [`OVERSIZE`].
 pub const UNREADABLE: &str = "unreadable";
 
 impl Writer {
@@ -85,6 +85,8 @@ impl Unreadable {
         Ok(())
     }
 
+    /// Whether all items could be read and written.
+    ///
     /// # Errors
     /// The first recorded error.
     pub fn result(self) -> Result<(), StoreError> {
@@ -99,7 +101,7 @@ pub fn unreadable(aside: &Item) -> Option<&str> {
     Some(kind.as_s().map_or("item", String::as_str))
 }
 
-/// The writes that move an item back. They require that the item is still in quarantine as it was read, and that its
+/// The writes that move an item back that [`Writer::or_quarantine`] moved. They require that the item is still in quarantine as it was read, and that its
 /// original key is free.
 pub fn back(quarantined: Item) -> Result<Transaction, StoreError> {
     let key = key_of(&quarantined)?;

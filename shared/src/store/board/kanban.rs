@@ -176,7 +176,8 @@ impl Writer {
         Ok(sum)
     }
 
-    /// A column whose count and value come from reading all of its entries. The lists of the plan are read in parallel.
+    /// A column whose count and value come from the entries of the plan's lists in the range of creation dates. The lists
+    /// contain each requested entry once, and are read in parallel.
     async fn column_by_entries(
         &self,
         asked: &Asked<'_>,
@@ -234,7 +235,7 @@ fn column_of(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
     }
 }
 
-/// A column whose requested opportunities are all in the page.
+/// A column whose requested opportunities are all in the page. [`column_of`] raises the count to their number.
 fn whole_column(column: &Column, page: Vec<Entry>) -> ColumnSnapshots {
     let cents = page
         .iter()

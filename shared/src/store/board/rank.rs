@@ -177,9 +177,9 @@ impl DailyCounts {
         })
     }
 
-    /// The day of the opportunity that has `before` others between it and one end. `None` if these days count fewer
-    /// opportunities. With `more`, further items follow, so the day that is farthest from the end may be incomplete and
-    /// is ignored.
+    /// The day of the opportunity that has `before` others between it and `end`. `None` if these days count fewer
+    /// opportunities. With `more`, further items of daily counts are unread. The day farthest from `end` may then be
+    /// incomplete and is ignored, because from `Oldest` its count determines `skip`.
     pub fn day_of_offset(&self, end: ColumnEnd, before: u64, more: bool) -> Option<DayStart> {
         let mut days: Vec<_> = self.0.iter().collect();
         if end == ColumnEnd::Oldest {

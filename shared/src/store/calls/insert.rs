@@ -99,7 +99,8 @@ impl NewCall {
 }
 
 impl Reader {
-    /// Reads the counters, the user, the lead with the telephone number and the request's claim, in one round trip. A failed look-up of the lead is not yet an error.
+    /// Reads the counters, the user, the lead with the telephone number and the request's claim, in one round trip. A
+    /// failed look-up of the lead is not yet an error.
     ///
     /// # Errors
     /// [`StoreError`] if anything else cannot be read.

@@ -173,17 +173,22 @@ pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
 
 /// The prefix of the places of a millisecond. Later ones sort first.
 fn place_time(time: Timestamp) -> String {
-    format!("{:015}#", LAST_MILLI - time.unix_millis())
+    format!("{}#", inverted(time.unix_millis()))
 }
 
 /// Text before all places of a millisecond, and after the places of later ones. A space sorts before `#`.
 pub fn before_places(time: Timestamp) -> String {
-    format!("{:015} ", LAST_MILLI - time.unix_millis())
+    format!("{} ", inverted(time.unix_millis()))
 }
 
-/// Text after all places of a millisecond, and before the places of earlier ones.
+/// Text after all places of a millisecond, and before the places of earlier ones. `~` sorts after `#`.
 pub fn after_places(time: Timestamp) -> String {
-    format!("{:015}~", LAST_MILLI - time.unix_millis())
+    format!("{}~", inverted(time.unix_millis()))
+}
+
+/// The digits of a millisecond with which later ones sort first.
+fn inverted(millis: i64) -> String {
+    format!("{:015}", LAST_MILLI - millis)
 }
 
 /// The id of the record at a place.
@@ -238,7 +243,7 @@ pub fn ranked_day(rank: &str) -> &str {
 pub fn rank_begins(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
-    Some(format!("{:015} ", LAST_MILLI - last))
+    Some(format!("{} ", inverted(last)))
 }
 
 /// The sort key of a restricted class's daily count.

@@ -50,8 +50,8 @@ pub fn phone_claim(keys: Keys<'_>, phone: &Phone) -> Key {
     keys.phone_claim(&digest(line))
 }
 
-/// Adds the claim of a number or address for a new lead to `transaction`, on condition that no other lead has claimed
-/// it. The claim of lead `instead_of`, which no longer has the number or address, is replaced.
+/// Adds the claim of a number or address for `lead` to `transaction`, on condition that no other lead has claimed
+/// it. The claim of lead `instead_of`, which no longer has the number or address or is `lead`, is replaced.
 pub fn put_claim(
     transaction: &mut Transaction,
     claim: Key,
@@ -110,8 +110,9 @@ impl Identity {
         phones.chain(email).collect()
     }
 
-    /// Adds the claims of all numbers and the address for a new lead to `transaction`. `earlier` contains the leads
-    /// whose claims may be replaced.
+    /// Adds the claims of all numbers and the address for `lead` to `transaction`. A claim in `earlier` is replaced if it
+    /// still names that lead: the lead no longer has the number or address, or is `lead` itself. Any other existing claim
+    /// refuses the transaction.
     pub(super) fn put_claims(
         &self,
         transaction: &mut Transaction,

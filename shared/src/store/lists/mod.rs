@@ -2,8 +2,8 @@
 //!
 //! A page starts at the cursor that the page before it stored, or at an offset. Reads begin in parallel with the check
 //! of the caller, from the start that this process expects: the head of the list for the first page, the cached cursor
-//! for another. Lists with counts locate a distant offset by them ([buckets], [blocks](super::leads::blocks)); otherwise the records before it are
-//! read.
+//! for another. Lists with counts locate a distant offset by them ([buckets], [blocks](super::leads::blocks)); otherwise
+//! the records before it are read.
 
 pub(crate) mod buckets;
 pub(crate) mod cursor;

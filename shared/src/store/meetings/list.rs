@@ -56,7 +56,7 @@ struct FrontEntries {
     days: Vec<(Day, u64)>,
     /// Entries from the requested time on: those of the first page, or for a later page those of the rest of that day.
     entries: Vec<Item>,
-    /// Whether more entries follow in the list.
+    /// Whether more entries may follow in the list. Only a first page uses it.
     more: bool,
 }
 
@@ -79,14 +79,13 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     pub async fn begin_meetings(&self, request: &MeetingRequest) -> Result<PrefetchedMeetings, StoreError> {
-        let id = CalendarId::parse(request.calendar.as_str());
         let front = async {
-            match id {
+            match CalendarId::parse(request.calendar.as_str()) {
                 Some(id) => self.front(id, request).await.map(Some),
                 None => Ok(None),
             }
         };
-        let calendar = self.named_calendar(id, &request.calendar);
+        let calendar = self.named_calendar(&request.calendar);
         let (calendar, front, erasures) = tokio::try_join!(calendar, front, self.first_erasures())?;
         // Without a calendar of this id, the value is the `publicId` of another one.
         let front = front.filter(|front| Some(front.calendar) == calendar);
@@ -128,13 +127,9 @@ impl Reader {
         Ok(Some(page))
     }
 
-    /// The calendar with the given id, or else the one whose `publicId` is `name`; `None` if neither exists. One batch
-    /// of gets.
-    async fn named_calendar(
-        &self,
-        id: Option<CalendarId>,
-        name: &LinkName,
-    ) -> Result<Option<CalendarId>, StoreError> {
+    /// The calendar with `name` as its id, or else as its `publicId`; `None` if neither exists. One batch of gets.
+    async fn named_calendar(&self, name: &LinkName) -> Result<Option<CalendarId>, StoreError> {
+        let id = CalendarId::parse(name.as_str());
         let id_key = id.map(|id| self.keys().calendar(id));
         let public_key = self.keys().calendar_public(name);
         let keys = id_key.iter().chain([&public_key]).cloned();

@@ -67,7 +67,7 @@ impl Reader {
         let mut found = self.table.get_many(wanted).await?;
         let now = self.environment.now();
         let claim_with_key = claim.as_ref().zip(claim_key);
-        let claimed = claim_with_key.and_then(|(claim, key)| Some(claim.compare(found.get(&key)?, now)));
+        let claimed = claim_with_key.and_then(|(claim, key)| Some(claim.outcome(found.get(&key)?, now)));
         let funnel = found.remove(&funnel_key).map(|item| item::decode("funnel", item));
         Ok(PrefetchedCreation {
             funnel: funnel.transpose()?,

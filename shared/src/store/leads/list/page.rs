@@ -131,9 +131,10 @@ impl LeadRequest {
 }
 
 impl Reader {
-    /// Prefetches what a caller with the hint needs, in parallel: queries of the totals, of each list, of at most 4
-    /// ranges of restricted totals and of whole records if they are requested, and a get of a later page's cursor.
-    pub(crate) async fn begin_page(
+    /// Prefetches what a caller with the hint needs, in parallel: the totals; the first entries of each list, unless the
+    /// page is far and its cursor is not cached; the first restricted totals; whole records if the request is for the
+    /// first page of all active leads with them; and the stored cursor of a later page.
+    pub(super) async fn begin_page(
         &self,
         request: &LeadRequest,
         guess: PrefetchHint,
@@ -246,7 +247,7 @@ impl Reader {
 impl Writer {
     /// The page, and its total. No call but the put of the next page's cursor if all was prefetched; else queries of the
     /// lists, after a query of the blocks for a distant offset.
-    pub(crate) async fn finish_page(
+    pub(super) async fn finish_page(
         &self,
         viewer: &Viewer,
         request: &LeadRequest,

@@ -180,7 +180,7 @@ impl Reader {
         let reads = occupancy.map(|occupancy| subject.reads(keys, &found, occupancy));
         let now = self.environment.now();
         let claim = request.claim.as_ref().zip(claim);
-        let claimed = claim.and_then(|(claim, key)| Some(claim.compare(found.get(&key)?, now)));
+        let claimed = claim.and_then(|(claim, key)| Some(claim.outcome(found.get(&key)?, now)));
         Ok(PrefetchedBooking {
             claimed: claimed.transpose()?.unwrap_or(Claimed::New),
             request: request.clone(),

@@ -35,7 +35,7 @@ impl Attempts<'_> {
             .claim
             .and_then(|claim| Some((claim, current.get(&claim.key(keys))?)));
         if let Some((claim, item)) = claim {
-            let claimed = claim.compare(item, self.booking.now)?;
+            let claimed = claim.outcome(item, self.booking.now)?;
             if claimed != Claimed::New {
                 return Ok(Some(Booked::Claimed(claimed)));
             }
