@@ -13,6 +13,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::human::{self, HumanLines};
 use super::text::Colours;
+use super::variable;
 
 /// Crates of this workspace that may log below `INFO`. They never log credentials, e-mail addresses, phone numbers or
 /// bodies.
@@ -53,8 +54,8 @@ impl LogFormat {
 
 /// Starts the log on standard error: one line per event, filtered by `FUNIL_LOG`.
 pub fn start(format: Option<LogFormat>) {
-    let filter =
-        EnvFilter::try_from_env("FUNIL_LOG").unwrap_or_else(|_| EnvFilter::new("info,dynoxide=error"));
+    let wanted = variable("FUNIL_LOG").and_then(|filter| EnvFilter::try_new(filter.to_str()?).ok());
+    let filter = wanted.unwrap_or_else(|| EnvFilter::new("info,dynoxide=error"));
     let format = format.unwrap_or_else(LogFormat::by_terminal);
     let json = || tracing_subscriber::fmt::layer().json().flatten_event(true);
     let json = (format == LogFormat::Json).then(|| json().with_writer(io::stderr));

@@ -213,7 +213,7 @@ impl Global {
 
     /// The table's name without `FUNIL_TABLE`.
     fn table_of_functions(&self) -> String {
-        let of_functions = || std::env::var("TABLE_NAME").ok();
+        let of_functions = || variable("TABLE_NAME")?.into_string().ok();
         let table = self.table.clone().or_else(of_functions);
         table.unwrap_or_else(|| "funil".to_owned())
     }

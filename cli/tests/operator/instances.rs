@@ -360,6 +360,9 @@ fn the_table_is_set_by_option_or_environment() {
         ])
         .output();
     assert!(Ended::from(empty.unwrap()).done().out.ends_with("  acme\n"));
+    bench.funil("instance create zebra").done();
+    let unnamed = bench.command("instance list").env("TABLE_NAME", "").output();
+    assert!(Ended::from(unnamed.unwrap()).done().out.ends_with("  zebra\n"));
 }
 
 /// C-88: commands report the format with advice; functions do not start.
