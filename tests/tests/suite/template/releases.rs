@@ -145,19 +145,22 @@ fn functions_without_routes_change_last_and_at_once() {
     }
 }
 
-/// `CodeDeploy` may move these aliases only, and the alarm counts failures of the new release only.
+/// `CodeDeploy` may move the aliases of these functions only, and the alarm counts failures of the new release only. IAM
+/// authorises `GetAlias` and `UpdateAlias` on the function, `GetProvisionedConcurrencyConfig` on the alias.
 #[test]
 fn gradual_releases_concern_functions_with_routes() {
     let (names, _) = by_routes();
     let role = template()["Resources"]["CanaryRole"]["Properties"].clone();
-    let aliases = names
-        .iter()
-        .map(|name| json!({ "Fn::Sub": format!("${{{name}.Arn}}:live") }).to_string());
+    let authorised = names.iter().flat_map(|name| {
+        let function = json!({ "Fn::GetAtt": format!("{name}.Arn") });
+        let alias = json!({ "Fn::Sub": format!("${{{name}.Arn}}:live") });
+        [function.to_string(), alias.to_string()]
+    });
     let statements = role["Policies"][0]["PolicyDocument"]["Statement"].clone();
-    let moved = statements[0]["Resource"].as_array().expect("aliases").iter();
+    let moved = statements[0]["Resource"].as_array().expect("ARNs").iter();
     assert_eq!(
         moved.map(Value::to_string).collect::<BTreeSet<_>>(),
-        aliases.collect()
+        authorised.collect()
     );
     assert_eq!(
         (&statements[0]["Action"], &statements[1]["Action"], &statements[2]),

@@ -108,7 +108,7 @@ fn no_parameter_is_required() {
             "DefaultEndpoint": "enabled", "Metrics": "lean", "Tracing": "PassThrough", "Alarms": "on", "MonthlyBudget": 0,
             "LogRetentionDays": 30, "RouteRate": 200, "RouteBurst": 400,
             "MaxReadRequestUnits": 0, "MaxWriteRequestUnits": 0,
-            "AlarmReadUnits": 1_000_000, "AlarmWriteUnits": 300_000, "AlarmRequests": 60_000,
+            "AlarmReadUnits": 1_000_000, "AlarmWriteUnits": 300_000, "AlarmRequests": 50_000,
             "AlarmEmail": "", "PermissionsBoundary": "", "DynamoDbEndpoint": "",
         })
     );
