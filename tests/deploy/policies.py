@@ -3,7 +3,8 @@
   deployer.json   has every action that CloudFormation's handlers of the template's resources need, by the schemas that cfn-lint ships,
                   on ARNs of stacks named funil…, and no way to a role without the boundary
   boundary.json   has exactly the actions of the stack's roles, and their Deny
-  operator.json   has, together with deployer.json, the action of every `aws` command of docs/operations.md
+  operator.json   has, together with deployer.json, the action of every `aws` command of docs/operations.md, and alone those that show
+                  the dashboard
 """
 
 import fnmatch
@@ -58,6 +59,11 @@ HARMLESS = [
 ]
 # Run by an administrator of the account, at the beginning and at the end, or permitted to everyone.
 OF_OTHERS = ["iam:CreatePolicy", "dynamodb:DeleteTable", "sts:GetCallerIdentity"]
+# CloudWatch's console shows a dashboard with these.
+DASHBOARD = [
+    "cloudwatch:DescribeAlarms", "cloudwatch:GetDashboard", "cloudwatch:GetMetricData", "cloudwatch:ListDashboards",
+    "cloudwatch:ListMetrics",
+]
 
 
 def as_list(value):
@@ -169,10 +175,15 @@ def check_commands(faults):
             faults.append(f"neither policy allows `aws {service} {verb}`")
 
 
+def check_dashboard(faults):
+    statements = policy("operator")
+    faults.extend(f"operator.json lacks {action}" for action in DASHBOARD if not resources_of(statements, action))
+
+
 if __name__ == "__main__":
     faults = []
     check_deployer(faults)
     check_boundary(faults)
     check_commands(faults)
-    policy("operator")
+    check_dashboard(faults)
     sys.exit("\n".join(faults)) if faults else print("the policies permit what the template and docs/operations.md need")
