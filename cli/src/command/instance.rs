@@ -53,7 +53,7 @@ pub enum InstanceCommand {
         /// Instance name
         name: InstanceName,
     },
-    /// Refuse every request to an instance, and pause its automations and reports
+    /// Refuse the requests to an instance, and pause its automations and reports
     #[command(after_help = lifecycle::SUSPEND_AFTER_HELP)]
     Suspend {
         /// Instance name
