@@ -7,6 +7,7 @@ use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
 use super::proof::{DATES, Styles};
+use super::records::CompanyRef;
 use super::token::amount::{self, Amount};
 use super::token::date::{self, DateOrder, WrittenDate};
 use super::token::is_error;
@@ -42,6 +43,8 @@ pub struct RowCells<'a> {
     pub currency: Option<String>,
     /// An amount in another currency than `wanted`, with the name of its custom field.
     pub foreign: Option<(String, String)>,
+    /// The company of the row, if it is another than that of its known lead.
+    pub other_company: Option<CompanyRef>,
 }
 
 impl<'a> RowCells<'a> {
@@ -66,6 +69,7 @@ impl<'a> RowCells<'a> {
             wanted,
             currency: None,
             foreign: None,
+            other_company: None,
         }
     }
 
@@ -220,7 +224,10 @@ impl<'a> RowCells<'a> {
             let target = self.file.columns.get(column);
             let field = target.and_then(|column| column.target.field());
             let is_read = field.is_some_and(|(_, field)| READ.contains(&field) || DATES.contains(&field));
-            if is_bad(cell) && !is_read {
+            if is_bad(cell) && matches!(field, Some((FileKind::Opportunity, "status" | "column"))) {
+                let fault = self.reason(column, cell.text, "is an error value of a spreadsheet");
+                self.faults.push(fault);
+            } else if is_bad(cell) && !is_read {
                 let reason = self.reason(
                     column,
                     cell.text,

@@ -8,15 +8,19 @@ use serde_json::{Value, json};
 
 use super::cells::RowCells;
 use super::funnels::status;
+use super::index::digest;
 use super::kind::FileKind;
 use super::names::{self, plain};
-use super::people::{RecordFields, digest};
-use super::records::{RecordBuilder, custom_texts};
+use super::people::RecordFields;
+use super::records::{RecordBuilder, custom_texts, rounded_id};
+use super::token;
 
 /// The funnel of files without one.
 const FUNNEL: &str = "Funil";
 /// The column of files without stages and statuses.
 const COLUMN: &str = "Entrada";
+/// The kind of the records.
+const OPPORTUNITY: &str = "opportunity";
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 255;
 
@@ -101,11 +105,16 @@ impl RecordBuilder<'_> {
             }
             return stage;
         }
+        let status = cells.text(part, "status");
+        if status.is_none() && cells.file.has(part, "status") && !self.map.status.contains_key("") {
+            let reason = "status: is missing; add to the map: status.\"\" = \"open\", \"gain\" or \"lost\"";
+            cells.faults.push(reason.to_owned());
+        }
         let file = &cells.file.sheet.name;
         self.remark(format!(
             "{file} has no column of stages; the status is the stage, else {COLUMN:?}"
         ));
-        Some(cells.text(part, "status").unwrap_or(COLUMN))
+        Some(status.unwrap_or(COLUMN))
     }
 
     /// The status of a row: by its column, else by its stage. An unknown text in the column is a fault, and an unknown
@@ -117,7 +126,9 @@ impl RecordBuilder<'_> {
             .text(part, "status")
             .filter(|_| cells.file.has(part, "column"));
         let text = own.unwrap_or(stage);
-        let found = status(self.map, text, funnel);
+        let is_blank = cells.file.has(part, "status") && cells.text(part, "status").is_none();
+        let blank = self.map.status.get("").filter(|_| is_blank).copied();
+        let found = blank.or_else(|| status(self.map, text, funnel));
         if own.is_some() && found.is_none() {
             self.deals.unknown.insert(text.to_owned());
             cells.faults.push(format!(
@@ -135,14 +146,14 @@ impl RecordBuilder<'_> {
         found
     }
 
-    /// Sets owner, lead and company, and notes the loss reason. Without a lead, `dataCompanyExtra` contains the
-    /// company.
+    /// Sets owner, lead and company, and notes the loss reason. `dataCompanyExtra` contains a company that is not the
+    /// lead's.
     fn set_people(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> io::Result<()> {
         let lead = self.lead(cells)?;
         let company = if lead.is_none() && cells.faults.is_empty() {
             self.company(cells)
         } else {
-            None
+            cells.other_company.take()
         };
         let owner = self.user(cells, FileKind::Opportunity, "user");
         fields.insert("user".to_owned(), json!(owner.or(self.admin)));
@@ -166,12 +177,25 @@ impl RecordBuilder<'_> {
     /// Sets the id of an opportunity and adds it to the records.
     fn add_opportunity(&mut self, cells: &mut RowCells, mut fields: RecordFields) -> io::Result<()> {
         let exported = cells.text(FileKind::Opportunity, "id").unwrap_or_default();
-        let exported = super::token::without_fraction(exported);
+        let exported = if token::is_rounded(exported) {
+            cells.losses.push(rounded_id(exported));
+            ""
+        } else {
+            token::without_fraction(exported)
+        };
         let product = cells.file.names.product;
         let key = if exported.is_empty() {
             let part = |name: &str| fields.get(name).map(ToString::to_string).unwrap_or_default();
-            let key = format!("{}|{}|{}", part("title"), part("lead_id"), part("createDate"));
-            self.deals.keys.distinct(key)
+            let base = format!("{}|{}|{}", part("title"), part("lead_id"), part("createDate"));
+            if self.deals.keys.distinct(base.clone()) != base {
+                let file = &cells.file.sheet.name;
+                self.remark(format!(
+                    "{file}: opportunities without an id have the title, person and creation date of another one; a newer \
+                     export does not tell them apart"
+                ));
+            }
+            let key = (OPPORTUNITY, &*base, &*part("value"));
+            self.deals.keys.variant(&self.ids, key, |_| true)
         } else {
             if !self.deals.by_id.insert(digest(product, exported)) {
                 cells
@@ -181,7 +205,7 @@ impl RecordBuilder<'_> {
             }
             format!("{product}:id:{exported}")
         };
-        let id = self.ids.of_record("opportunity", key, exported);
+        let id = self.ids.of_record(OPPORTUNITY, key, exported);
         fields.insert("id".to_owned(), json!(id));
         self.deals.lines.add(fields)
     }

@@ -7,9 +7,10 @@ use domain::opportunity::Status;
 use serde_json::json;
 
 use super::ids::IdMap;
+use super::index::RunKeys;
 use super::map::MapFile;
 use super::names::{self, plain};
-use super::people::{KeyCounts, RecordFields};
+use super::people::RecordFields;
 use super::spool::Spool;
 
 /// Funnels and opportunities.
@@ -27,7 +28,7 @@ pub struct Deals {
     /// Loss reasons by name.
     pub losses: BTreeMap<String, u64>,
     /// Keys of opportunities without an id in the export.
-    pub keys: KeyCounts,
+    pub keys: RunKeys,
     /// Digests of the export's ids.
     pub by_id: HashSet<u64>,
     /// Number of rows by the text of a status or stage and the status read from it.
@@ -61,7 +62,7 @@ impl Deals {
             fields: Vec::new(),
             known_fields: HashSet::new(),
             losses: BTreeMap::new(),
-            keys: KeyCounts::default(),
+            keys: RunKeys::default(),
             by_id: HashSet::new(),
             statuses: BTreeMap::new(),
             unknown: BTreeSet::new(),

@@ -115,6 +115,21 @@ impl IdMap {
         self.file.ids.get(kind)?.get(key).copied()
     }
 
+    /// The keys of a kind that consist of `base`, `|` and a variant, and the variants without the number of a repeated key.
+    pub fn variants<'m>(
+        &'m self,
+        kind: &str,
+        base: &str,
+    ) -> impl Iterator<Item = (&'m str, &'m str)> + use<'m> {
+        let prefix = format!("{base}|");
+        let keys = self.file.ids.get(kind).map(|ids| ids.range(prefix.clone()..));
+        keys.into_iter().flatten().map_while(move |(key, _)| {
+            let variant = key.strip_prefix(&prefix)?;
+            let whole = variant.split_once('#').map_or(variant, |(whole, _)| whole);
+            Some((key.as_str(), whole))
+        })
+    }
+
     /// Reserves an id of the export for its record, so that no other record gets it.
     pub fn reserve(&mut self, kind: &str, text: &str) {
         if let Some(id) = whole(text).filter(|_| !self.is_assigning) {

@@ -6,11 +6,14 @@ use serde_json::json;
 
 use super::cells::RowCells;
 use super::columns::PERSON;
+use super::index::{EMAIL, PHONE, RowReference};
 use super::kind::FileKind;
-use super::people::{RecordFields, RowReference};
+use super::people::RecordFields;
 use super::records::{CompanyRef, RecordBuilder, custom_texts};
 use super::token::people;
 
+/// Fields with the addresses and numbers of a lead.
+const CONTACT: [&str; 4] = [EMAIL, PHONE, "mobile", "chatapp"];
 /// Fields that contain the text of the cell.
 const LEAD_TEXTS: [&str; 6] = [
     "address",
@@ -58,7 +61,7 @@ impl RecordBuilder<'_> {
         let known = if is_main {
             Ok(None)
         } else {
-            self.known_lead(cells, &reference)
+            self.known_lead(cells, &reference, &fields)
         };
         match known {
             Ok(None) => {}
@@ -77,8 +80,8 @@ impl RecordBuilder<'_> {
         let Some(at) = added.map_err(|reason| cells.faults.push(reason)).ok() else {
             return Ok(None);
         };
-        if company.is_some() {
-            self.leads.set_has_company(at);
+        if let Some((company, _)) = company {
+            self.leads.set_company(at, company);
         }
         let id = self.leads.id(at);
         fields.insert("id".to_owned(), json!(id));
@@ -86,8 +89,14 @@ impl RecordBuilder<'_> {
         Ok(Some(id))
     }
 
-    /// The id of the lead to which a row refers; `None` if the row has a new lead. An error is the fault of the row.
-    fn known_lead(&mut self, cells: &mut RowCells, reference: &RowReference) -> Result<Option<u64>, String> {
+    /// The id of the lead to which a row refers; `None` if the row has a new lead. `fields` are its names, addresses and
+    /// numbers. An error is the fault of the row.
+    fn known_lead(
+        &mut self,
+        cells: &mut RowCells,
+        reference: &RowReference,
+        fields: &RecordFields,
+    ) -> Result<Option<u64>, String> {
         let Some(at) = self.leads.find(reference)? else {
             if !reference.has_only_id() {
                 return Ok(None);
@@ -97,10 +106,30 @@ impl RecordBuilder<'_> {
                 .map(Some)
                 .ok_or_else(|| self.missing(FileKind::Lead, reference));
         };
-        // A known lead takes from the row only a company that it lacks.
-        if let Some((company, _)) = self.company(cells) {
-            self.leads.add_company(at, company);
+        // A known lead takes from the row what it lacks.
+        if let Some((company, line)) = self.company(cells)
+            && !self.leads.add_company(at, company)
+        {
+            cells.other_company = Some((company, line));
         }
+        let place = (cells.index, cells.row.line());
+        for (name, text) in fields {
+            let Some(text) = text.as_str() else { continue };
+            let field = CONTACT.iter().find(|field| name.starts_with(**field));
+            let value = match field {
+                Some(&EMAIL) => (EMAIL, &*people::same(text)),
+                Some(_) => (PHONE, text),
+                None => continue,
+            };
+            if let Some(field) = field
+                && self.leads.add_value(at, (field, text), value, place)
+            {
+                self.remark(format!("leads get a further {field} of another row"));
+            }
+        }
+        let parts = ["firstname", "lastname"].into_iter();
+        let parts = parts.filter_map(|part| Some((part, fields.get(part)?.as_str()?.to_owned())));
+        self.leads.add_name(at, &reference.name, parts);
         Ok(Some(self.leads.id(at)))
     }
 
@@ -146,7 +175,16 @@ impl RecordBuilder<'_> {
         if cells.file.main != FileKind::Opportunity {
             return (cell.to_owned(), false);
         }
-        let (name, has_others) = people::first_person(cell, &cells.file.names.contacts());
+        let mut separators = cells.file.names.contacts();
+        // `Prado, Lia` is one person, and as many addresses as names are those of several.
+        let (names, emails) = (
+            cell.split(',').count(),
+            cells.text(FileKind::Lead, "email").unwrap_or_default(),
+        );
+        if names > 1 && people::emails(emails).is_ok_and(|emails| emails.len() == names) {
+            separators.push(',');
+        }
+        let (name, has_others) = people::first_person(cell, &separators);
         if has_others {
             let file = &cells.file.sheet.name;
             self.remark(format!("{file}: the first one of several contacts is used"));
@@ -192,11 +230,12 @@ impl RecordBuilder<'_> {
             fields.extend(name.as_ref().map(|name| (field.to_owned(), json!(name))));
         }
         let names = [first, last].into_iter().flatten().collect::<Vec<_>>();
+        let emails = emails.iter().map(|email| (EMAIL, people::same(email)));
+        let phones = [mobile, phone, chatapp].concat().into_iter();
         RowReference {
             product: cells.file.names.product,
             id: self.id(cells, part),
-            emails,
-            phones: [mobile, phone, chatapp].concat(),
+            values: emails.chain(phones.map(|phone| (PHONE, phone))).collect(),
             name: names.join(" "),
         }
     }
@@ -217,11 +256,14 @@ impl RecordBuilder<'_> {
     fn tags(&mut self, cell: &str) -> Vec<u64> {
         let separated = cell.replace(":::", ";");
         let names = separated.split([',', ';']).map(str::trim);
+        let names = names.map(|name| name.trim_matches('"'));
         let names = names.filter(|name| !name.is_empty() && !name.starts_with("* "));
         let mut found = Vec::new();
         for name in names {
             let id = self.ids.assign("tag", name.to_lowercase());
-            self.tags.entry(name.to_lowercase()).or_insert(id);
+            self.tags
+                .entry(name.to_lowercase())
+                .or_insert_with(|| (id, name.to_owned()));
             if !found.contains(&id) {
                 found.push(id);
             }

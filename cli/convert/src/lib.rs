@@ -8,6 +8,7 @@ mod columns;
 mod deals;
 mod funnels;
 mod ids;
+mod index;
 mod input;
 mod kind;
 mod leads;
@@ -247,7 +248,7 @@ impl Converted<'_> {
             let setting = pairs.map(|(name, value)| (name.to_owned(), value));
             writeln!(out, "{}", merged("setting", setting.into_iter().collect()))?;
         }
-        for (tag, id) in &records.tags {
+        for (id, tag) in records.tags.values() {
             writeln!(out, "{}", merged("tag", fields(*id, "tag", tag)))?;
         }
         for (reason, id) in &records.deals.losses {
@@ -259,13 +260,12 @@ impl Converted<'_> {
         for company in &records.company_lines {
             writeln!(out, "{company}")?;
         }
-        let leads = &records.leads.records;
-        let company = |at: usize| Some(("company", leads.get(at)?.company?));
-        records.lead_lines.copy(out, company)?;
+        let leads = &records.leads;
+        records.lead_lines.copy(out, |at| leads.further(at))?;
         for funnel in records.deals.funnels(records.map) {
             writeln!(out, "{}", merged("funnel", funnel))?;
         }
-        records.deals.lines.copy(out, |_| None)
+        records.deals.lines.copy(out, |_| std::iter::empty())
     }
 }
 

@@ -90,6 +90,7 @@ pub struct StatusWords {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TotalsWords {
+    before: HashSet<String>,
     first: HashSet<String>,
     rest: HashSet<String>,
 }
@@ -329,18 +330,14 @@ pub fn looks_closed(stage: &str) -> bool {
         .any(|word| closed.iter().any(|start| word.starts_with(start.as_str())))
 }
 
-/// Whether a text can be the name of a line of totals: `Total`, `Total geral:`, `Total (2 pedidos)`.
+/// Whether a text can be the name of a line of totals, or the foot of a page: `Total geral:`, `Total (2 pedidos)`,
+/// `Página 1 de 3`.
 pub fn names_totals(text: &str) -> bool {
     let words = &common().totals;
     let name = plain(text);
-    let mut parts = name.split(' ');
+    let mut parts = name.split(' ').skip_while(|word| words.before.contains(*word));
     let is_rest = |word: &str| words.rest.contains(word) || word.bytes().all(|byte| byte.is_ascii_digit());
     let first = parts.next().unwrap_or_default();
-    let first = if first == "grand" {
-        parts.next().unwrap_or_default()
-    } else {
-        first
-    };
     words.first.contains(first) && parts.all(is_rest)
 }
 

@@ -1,6 +1,6 @@
 //! Rows as records: companies, leads, and the references of rows to them (C-105).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use domain::people::User;
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use super::cells::RowCells;
 use super::funnels::Deals;
 use super::ids::IdMap;
+use super::index::{CNPJ, RecordIndex, RowReference};
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
-use super::people::{Owners, RecordFields, RecordIndex, RowReference};
+use super::people::{Owners, RecordFields};
 use super::proof::Styles;
 use super::spool::{Spool, line};
-use super::token::without_fraction;
-use super::token::{amount, people};
+use super::token::{amount, is_rounded, people, without_fraction};
 use super::totals::RunningTotals;
 
 /// Fields that contain the text of the cell.
@@ -59,8 +59,8 @@ pub struct RecordBuilder<'a> {
     /// Leads, and their lines.
     pub leads: RecordIndex,
     pub lead_lines: Spool,
-    /// Tags by name.
-    pub tags: BTreeMap<String, u64>,
+    /// The ids and names of tags, by name in lower case.
+    pub tags: BTreeMap<String, (u64, String)>,
     /// Funnels and opportunities.
     pub deals: Deals,
     /// Omitted rows.
@@ -133,6 +133,7 @@ impl<'a> RecordBuilder<'a> {
         advanced(done, rows as u64);
         for file in files {
             self.reserve_ids(file);
+            self.name_users(file);
         }
         for main in FileKind::ALL {
             let with_styles = files.iter().zip(styles).enumerate();
@@ -161,6 +162,32 @@ impl<'a> RecordBuilder<'a> {
             for part in FileKind::ALL {
                 for (_, cell) in file.values(row, part, "id") {
                     self.ids.reserve(part.name(), people::first_id(cell.text).0);
+                }
+            }
+        }
+    }
+
+    /// Adds the users of a file of which a cell has both name and address. Other cells may have one of them.
+    fn name_users(&mut self, file: &MappedFile) {
+        let mut known = HashSet::new();
+        let fields = FileKind::ALL.map(|part| {
+            (
+                part,
+                if part == FileKind::Opportunity {
+                    "user"
+                } else {
+                    "owner"
+                },
+            )
+        });
+        for row in file.sheet.grid.rows() {
+            let cells = fields
+                .iter()
+                .flat_map(|(part, field)| file.values(row, *part, field));
+            for (_, cell) in cells.filter(|(_, cell)| cell.text.contains('@')) {
+                let is_whole = matches!(people::person(cell.text), (Some(_), Some(_)));
+                if known.insert(cell.text) && is_whole {
+                    self.users.of(cell.text, &mut self.ids);
                 }
             }
         }
@@ -213,8 +240,12 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// The first id of a cell that may contain several.
-    pub fn id(&mut self, cells: &RowCells, part: FileKind) -> String {
+    pub fn id(&mut self, cells: &mut RowCells, part: FileKind) -> String {
         let (id, has_others) = people::first_id(cells.text(part, "id").unwrap_or_default());
+        if is_rounded(id) {
+            cells.losses.push(rounded_id(id));
+            return String::new();
+        }
         if has_others {
             self.remark(format!(
                 "{}: the first one of several {} ids is used",
@@ -249,17 +280,24 @@ impl<'a> RecordBuilder<'a> {
             .filter(|_| !reference.id.is_empty())
     }
 
+    fn company_reference(&mut self, cells: &mut RowCells, name: &str) -> RowReference {
+        let cnpj = cells.text(FileKind::Company, "cnpj").unwrap_or_default();
+        let digits: String = cnpj.chars().filter(char::is_ascii_digit).collect();
+        let cnpj = Some((CNPJ, digits)).filter(|(_, digits)| !digits.is_empty());
+        RowReference {
+            product: cells.file.names.product,
+            id: self.id(cells, FileKind::Company),
+            values: cnpj.into_iter().collect(),
+            name: name.to_owned(),
+        }
+    }
+
     /// A row's company: in a file of companies the row itself, else the one to which it refers, which is added if no file
     /// contains it. `None` without a company or after a fault.
     pub fn company(&mut self, cells: &mut RowCells) -> Option<CompanyRef> {
         let part = FileKind::Company;
         let name = cells.text(part, "companyname").unwrap_or_default();
-        let reference = RowReference {
-            product: cells.file.names.product,
-            id: self.id(cells, part),
-            name: name.to_owned(),
-            ..RowReference::default()
-        };
+        let reference = self.company_reference(cells, name);
         let is_main = cells.file.main == part;
         if !is_main {
             if reference.is_empty() {
@@ -297,6 +335,11 @@ impl<'a> RecordBuilder<'a> {
             }
         }
     }
+}
+
+/// The reason why an id identifies nothing.
+pub fn rounded_id(id: &str) -> String {
+    format!("id: {id:?} is a number that a spreadsheet has rounded; export the column as text")
 }
 
 /// The fields of a row's company, except its owner.

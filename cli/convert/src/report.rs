@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::columns::PERSON;
+use super::index::SharedValue;
 use super::kind::FileKind;
 use super::map::{MapFile, Role};
 use super::mapping::{MappedFile, quoted};
 use super::names;
-use super::people::{RecordFields, SharedValue};
+use super::people::RecordFields;
 use super::records::{RecordBuilder, RowRemark};
 use super::target::ColumnTarget;
 use super::token::amount::{Amount, MarkProof};

@@ -1,5 +1,6 @@
 //! Lines of converted records in a temporary file, so that memory does not grow with them.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write};
 
@@ -38,24 +39,30 @@ impl Spool {
         writeln!(self.out, "{}", line(self.kind, fields))
     }
 
-    /// Writes all lines. `further` may add a field to each.
+    /// Writes all lines, each with further fields. A field that the line has gets a number at its end.
     ///
     /// # Errors
     /// The system's error.
-    pub fn copy(
+    pub fn copy<F: Iterator<Item = (&'static str, Value)>>(
         &mut self,
         out: &mut dyn Write,
-        mut further: impl FnMut(usize) -> Option<(&'static str, u64)>,
+        further: impl Fn(usize) -> F,
     ) -> io::Result<()> {
         self.out.flush()?;
         let file = self.out.get_mut();
         file.rewind()?;
         for (at, line) in BufReader::with_capacity(1 << 16, file).lines().enumerate() {
-            let line = line?;
-            match (further(at), line.strip_suffix('}')) {
-                (Some((name, value)), Some(open)) => writeln!(out, "{open},\"{name}\":{value}}}")?,
-                _ => writeln!(out, "{line}")?,
+            let mut line = line?;
+            for (field, value) in further(at) {
+                let (mut name, mut number) = (field.to_owned(), 1);
+                while line.contains(&format!("\"{name}\":")) {
+                    number += 1;
+                    name = format!("{field}_{number}");
+                }
+                line.truncate(line.len() - 1);
+                let _ = write!(line, ",\"{name}\":{value}}}");
             }
+            writeln!(out, "{line}")?;
         }
         Ok(())
     }

@@ -220,14 +220,16 @@ impl SheetBuilder {
                 .iter()
                 .skip(faults)
                 .all(|(_, reason)| reason.starts_with(ONE_VALUE));
-        let lines = below.map(Row::line);
+        let lines = below.clone().map(Row::line);
         let lines: Vec<_> = lines
             .chain(sheet.faults.iter().skip(faults).map(|(line, _)| *line))
             .collect();
         if let (true, Some(first), Some(last)) = (are_notes, lines.iter().min(), lines.iter().max()) {
-            sheet
-                .notes
-                .push(format!("lines {first} to {last}, below the rows, are left out"));
+            let text = below.flat_map(Row::cells).find(|cell| !cell.text.is_empty());
+            let text = text.map_or_else(String::new, |cell| format!(": {:?}", cell.text));
+            sheet.notes.push(format!(
+                "lines {first} to {last}, below the rows, are left out{text}; if they are rows, remove the blank line above"
+            ));
             sheet.faults.truncate(faults);
             (rows..sheet.grid.len()).for_each(|_| sheet.grid.pop());
         }

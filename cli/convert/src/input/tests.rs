@@ -56,7 +56,7 @@ fn titles_notes_and_marks() {
         read.notes,
         [
             "lines 1 to 2, above the heading, are left out: \"Relatório\"",
-            "lines 9 to 10, below the rows, are left out",
+            "lines 9 to 10, below the rows, are left out: \"Confidencial\"; if they are rows, remove the blank line above",
             "2 values have a spreadsheet's mark of a text (=\"…\" or '…), which is left out",
         ]
     );

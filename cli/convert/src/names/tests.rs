@@ -62,10 +62,21 @@ fn lines_of_totals() {
         "Grand Total",
         "Subtotal",
         "Soma",
+        "Valor Total",
+        "Total do vendedor",
+        "Página 1 de 3",
+        "Emitido em 29/11/2026 10:00",
     ] {
         assert!(names_totals(text), "{text}");
     }
-    for text in ["Total Energies", "Totalmente", "Pedido", ""] {
+    for text in [
+        "Total Energies",
+        "Totalmente",
+        "Pedido",
+        "Valor",
+        "Media Markt",
+        "",
+    ] {
         assert!(!names_totals(text), "{text}");
     }
 }

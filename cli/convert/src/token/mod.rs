@@ -42,6 +42,16 @@ pub fn is_error(cell: &str) -> bool {
     ERRORS.contains(&cell)
 }
 
+/// Whether a spreadsheet has rounded a number: `5,51199E+12`.
+#[must_use]
+pub fn is_rounded(cell: &str) -> bool {
+    let mantissa = cell
+        .to_lowercase()
+        .split_once("e+")
+        .map(|(mantissa, _)| mantissa.to_owned());
+    mantissa.is_some_and(|mantissa| mantissa.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 /// A number without the `.0` that programs add to whole numbers: `5511987650501.0`.
 #[must_use]
 pub fn without_fraction(cell: &str) -> &str {

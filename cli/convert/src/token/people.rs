@@ -2,7 +2,7 @@
 
 use domain::phone;
 
-use super::{is_absent, without_fraction};
+use super::{is_absent, is_rounded, without_fraction};
 
 /// Words between several addresses.
 const BETWEEN: [&str; 6] = ["e", "ou", "and", "or", "y", "und"];
@@ -16,12 +16,7 @@ pub fn phones(cell: &str) -> Result<Vec<String>, String> {
         return Ok(Vec::new());
     }
     let cell = without_fraction(cell);
-    // `5,51199E+12`
-    let digits = cell.to_lowercase();
-    if digits
-        .split_once("e+")
-        .is_some_and(|(mantissa, _)| mantissa.starts_with(|c: char| c.is_ascii_digit()))
-    {
+    if is_rounded(cell) {
         return Err("is a number that a spreadsheet has rounded; export the column as text".to_owned());
     }
     let found = phone::read(cell);
