@@ -120,6 +120,17 @@ export class Browser {
     return this.command("Input.dispatchMouseEvent", { type, x, y, button: type === "mouseMoved" ? "none" : "left", buttons, clickCount: 1 });
   }
 
+  /* A click by mouse, on a phone by finger. */
+  async click(point) {
+    if (this.width < 600) {
+      await this.touch("touchStart", point);
+      return this.touch("touchEnd");
+    }
+    await this.mouse("mouseMoved", point, 0);
+    await this.mouse("mousePressed", point);
+    return this.mouse("mouseReleased", point, 0);
+  }
+
   touch(type, point) {
     return this.command("Input.dispatchTouchEvent", { type, touchPoints: point ? [{ x: point[0], y: point[1] }] : [] });
   }

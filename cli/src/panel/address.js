@@ -64,10 +64,19 @@ function arrive() {
   else if (route.view === "leads" && may("leads")) state.route = route;
   else if (route.view === "reports" && may("reports")) state.route = route;
   else if (route.view === "board" && route.funnel && whole(route.id)) return void lookFor(route);
-  else return home();
+  else return home(route);
   Object.assign(state, { menu: null, lose: null });
-  const { view, id, filters } = state.route;
-  if (view === "board") showBoard(route.funnel, filters);
+  if (route.id === "new" && !mayAdd(route.view)) {
+    notify(text.forbidden, "bad");
+    return replace({ id: null });
+  }
+  return load();
+}
+
+/* Requests the data of the view. */
+function load() {
+  const { view, funnel, id, filters } = state.route;
+  if (view === "board") showBoard(funnel, filters);
   if (view === "board" && typeof id === "number") fetchDeal(id);
   if (view === "leads") showLeads(filters);
   if (view === "leads" && typeof id === "number") fetchLead(id);
@@ -79,13 +88,13 @@ function arrive() {
 async function lookFor({ id }) {
   const deal = await api.deal(id).catch(() => null);
   if (deal && funnelOf(deal.crm_id)) history.replaceState(history.state, "", written({ view: "board", funnel: deal.crm_id, id, filters: FILTERS.board }));
-  else notify(text.missing, "bad");
-  if (deal) arrive();
-  else home();
+  else return home(parse(location.hash));
+  return arrive();
 }
 
 /* The first view: the first funnel that has a board, else the leads. */
-function home() {
+function home({ funnel: unknown } = {}) {
+  if (unknown) notify(text.missing, "bad");
   const [funnel] = state.funnels;
   const view = funnel || !may("leads") ? { view: "board", funnel: funnel?.id ?? null, id: null, filters: FILTERS.board } : { view: "leads", id: null, filters: FILTERS.leads };
   history.replaceState(null, "", written(view));

@@ -20,7 +20,7 @@ let text = TEXTS.pt;
 const state = {
   session: null, me: null, funnels: [], users: new Map(), tags: new Map(), reasons: [], reports: null, phase: "enter", error: "",
   route: null, board: null, items: new Map(), patches: new Map(), leads: null, report: null,
-  stop: null, lit: null, menu: null, lose: null, lift: null, notice: null, said: "", offline: false, pausedUntil: 0, writes: 0, filters: false,
+  stop: null, lit: null, menu: null, lose: null, lift: null, notice: null, said: "", offline: false, pausedUntil: 0, writes: 0, filters: false, more: null,
 };
 
 let isQueued = false;
@@ -60,6 +60,7 @@ function format(Kind, options) {
   return formats.get(name);
 }
 const number = (value, options = {}) => format(Intl.NumberFormat, options).format(value);
+const counted = (n, one, many) => `${number(n)} ${n === 1 ? one : many}`;
 
 /* Money is whole cents in the page: 9,999,999,999,999.99 fits a double. */
 function cents(value) {
@@ -73,19 +74,25 @@ function shortMoney(amount) {
   const compact = Math.abs(amount) >= 100_000_000;
   return number(amount / 100, compact ? { ...currency(), notation: "compact", maximumFractionDigits: 1 } : { ...currency(), maximumFractionDigits: 0 });
 }
-/* The amount as it is written into a field, and read from one: the last mark before one or two digits is the decimal one. */
+const MAX_AMOUNT = 999_999_999_999_999;
+/* The amount as it is written into a field, and the decimal number read from one. Both marks are decimal before one or two digits. Before
+   three digits only the mark that groups in the page's language is read: the other one may be meant as decimal. */
 const amountText = amount => number(amount / 100, { minimumFractionDigits: 2, maximumFractionDigits: 2, useGrouping: false });
-function readAmount(written) {
-  const plain = written.replace(/[\s\u00a0]|[A-Z]{0,3}\p{Sc}/gu, "");
-  const found = /^(\d+|\d{1,3}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?$/.exec(plain);
-  const marks = plain.match(/[.,]/g) ?? [];
-  const groups = found?.[2] === undefined ? marks : marks.slice(0, -1);
-  const isMixed = new Set(groups).size > 1 || (groups.length < marks.length && groups.includes(marks.at(-1)));
-  if (!found || isMixed) return null;
-  const amount = Number(found[1].replace(/\D/g, "") + (found[2] ?? "").padEnd(2, "0"));
-  return amount <= 999_999_999_999_999 ? amount : null;
+function readMoney(written) {
+  const found = /^(\d+|[1-9]\d{0,2}([, ])\d{3}(?:\2\d{3})*(?!\2))(?:[.,](\d{1,2}))?$/.exec(pointed(written.replace(/[A-Z]{0,3}\p{Sc}/gu, "").trim()));
+  if (!found) throw text.badAmount;
+  const amount = Number(found[1].replace(/\D/g, "") + (found[3] ?? "").padEnd(2, "0"));
+  if (amount > MAX_AMOUNT) throw text.largeAmount(money(MAX_AMOUNT));
+  return `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, "0")}`;
 }
-const decimal = amount => `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, "0")}`;
+/* A written number with a point as the decimal mark of the page's language, and commas or spaces between its groups. */
+const pointed = written => written.replace(/[.,\s]/g, mark => (mark === amountText(0)[1] ? "." : /\s/.test(mark) ? " " : ","));
+/* The number that is written in a custom field, else its text. */
+const numberText = value => number(value, { useGrouping: false, maximumFractionDigits: 20 });
+function readNumber(written) {
+  const plain = pointed(written).replace(/^-?[1-9]\d{0,2}(,\d{3})+(?=\.|$)/, groups => groups.replaceAll(",", "")).replace(",", ".");
+  return /^-?\d+(\.\d+)?$/.test(plain) ? Number(plain) : written;
+}
 
 const zone = () => state.me?.timezone ?? "UTC";
 const dayFormats = new Map();
@@ -106,9 +113,10 @@ function when(value, options = { dateStyle: "medium" }) {
   return Number.isNaN(date.getTime()) ? String(value) : format(Intl.DateTimeFormat, { ...options, timeZone: isDay ? "UTC" : zone() }).format(date);
 }
 const moment = value => when(value, { dateStyle: "medium", timeStyle: "short" });
-/* A day without its year, such as 12 nov. */
+/* A day without the present year, such as 12 nov. */
 function shortDay(day) {
-  const parts = format(Intl.DateTimeFormat, { day: "numeric", month: "short", timeZone: "UTC" }).formatToParts(new Date(`${day}T00:00:00Z`));
+  const year = day.slice(0, 4) === today().slice(0, 4) ? undefined : "numeric";
+  const parts = format(Intl.DateTimeFormat, { day: "numeric", month: "short", year, timeZone: "UTC" }).formatToParts(new Date(`${day}T00:00:00Z`));
   return parts.filter(({ type }) => type !== "literal").map(({ value }) => value.replace(".", "")).join(" ");
 }
 
@@ -121,6 +129,7 @@ function initials(name) {
 }
 const isBlank = value => value === null || value === undefined || value === "" || value === false || (Array.isArray(value) && !value.length);
 const may = name => Boolean(state.me?.permissions[name]) && state.me.permissions[name] !== "none";
+const mayAdd = view => may("leads") && may(view === "leads" ? "editLeads" : "editOpportunities");
 const funnelOf = id => state.funnels.find(funnel => funnel.id === id);
 const columnOf = (funnel, id) => funnelOf(funnel)?.columns.find(column => column.id === id);
 

@@ -52,6 +52,7 @@ function showBoard(funnel, filters) {
   const query = queryOf(filters);
   const name = JSON.stringify([funnel, query]);
   if (state.board?.name === name) return;
+  if (state.board?.funnel !== funnel) state.here = null;
   const columns = funnelOf(funnel).columns.map(column => ({ ...column, total: null, cents: 0, held: 0, page: null, ends: false, busy: false }));
   state.board = { name, funnel, query, columns, members: new Set(), error: "", isPartial: false };
   state.lift = null;
@@ -251,9 +252,11 @@ function focusCard(id) {
 /* What others do: totals and newest card of each column, and the columns again that differ. */
 
 async function poll() {
-  const board = state.board;
+  const { board, offline } = state;
   const rests = document.hidden || state.lift || state.patches.size || Date.now() < state.pausedUntil;
-  if (state.phase !== "ready" || state.route?.view !== "board" || !board || rests || board.columns.some(({ busy }) => busy)) return;
+  if (state.phase !== "ready" || !state.route || rests) return;
+  if (offline) return void api.me(state.session).then(loadAgain, () => {});
+  if (state.route.view !== "board" || !board || board.columns.some(({ busy }) => busy)) return;
   if (board.columns.every(({ total }) => total === null)) return void loadBoard(board);
   const writes = state.writes;
   const isCurrent = () => state.board === board && state.writes === writes && !state.lift;
@@ -272,6 +275,15 @@ async function poll() {
     if (error.kind === "missing") board.error = reason(error);
     draw();
   }
+}
+
+/* Repeats the requests that had no answer. */
+function loadAgain() {
+  if (!state.route) return;
+  if (state.leads?.error) moreLeads();
+  if (state.report?.error) state.report = null;
+  load();
+  poll();
 }
 
 /* Reads columns again, as far as they were loaded, up to the largest page of the service. */
@@ -316,13 +328,33 @@ async function renewFunnels() {
   arrive();
 }
 
+/* Removes a record that the key no longer sees. */
+function forget(id) {
+  if (state.board?.members.delete(id)) shift(state.board, state.items.get(id), null);
+  state.items.delete(id);
+  state.writes++;
+}
+
+/* Whether the key no longer sees a record after it was saved, because of its owner. Then its sheet is closed with a notice. `ask` reads it. */
+async function hasGone(permission, ask, id, saved) {
+  if (state.me.permissions[permission] === "all" || await ask(id).then(() => true, error => error.kind !== "missing")) return false;
+  const said = `${saved} ${text.unseen}`;
+  if (ask === api.deal) forget(id);
+  else renewLeads();
+  if ([id, "new"].includes(state.route?.id)) closeSheet();
+  notify(said, "ok");
+  // After the message of the field.
+  afterDraw(() => say(said));
+  return true;
+}
+
 /* One opportunity, for its sheet. */
 async function fetchDeal(id) {
   try {
     const record = keep(await api.deal(id));
     if (state.route.id === id && state.route.view === "board" && record.crm_id !== state.route.funnel) replace({ funnel: record.crm_id });
   } catch (error) {
-    if (error.kind === "missing") state.items.delete(id);
+    if (error.kind === "missing") forget(id);
     if (state.route?.id === id) state.missing = { id, why: reason(error) };
   }
   draw();

@@ -132,7 +132,7 @@ function Total({ columns }) {
   if (columns.some(({ total }) => total === null)) return html`<p class="total soft">${state.board.error || text.loading}</p>`;
   const [count, sum] = columns.reduce(([n, all], { total, cents: some }) => [n + total, all + some], [0, 0]);
   const name = { open: "totalOpen", gain: "totalGain", lost: "totalLost", all: "totalAll" }[status];
-  return html`<p class="total">${state.board.isPartial && `${text.atLeast} `}${text[name](number(count), money(sum))}</p>`;
+  return html`<p class="total">${state.board.isPartial && `${text.atLeast} `}${text[name](count, money(sum))}</p>`;
 }
 
 /* Whether a day is complete: while its year is typed, it is a year of antiquity. */
@@ -165,27 +165,44 @@ const Choice = ({ label, value, options, onChange, css = "" }) => html`<label cl
 
 const userOptions = (chosen = null) => [...state.users.values()].filter(({ id, active }) => active || id === chosen).map(({ id, full }) => [id, full]);
 
-function Filters() {
+/* Filters that are seldom used. */
+function MoreFilters({ isLast }) {
   const { filters, funnel } = state.route;
   const set = changes => replace({ filters: changes });
-  const statuses = [["open", text.openMany], ["gain", text.gainMany], ["lost", text.lostMany], ["all", text.all]];
+  const close = () => {
+    state.more = null;
+    draw();
+  };
   const fields = funnelOf(funnel)?.fields ?? [];
   const day = (name, label) => html`<input type="date" aria-label=${label} value=${filters[name]} onChange=${({ target }) => isDay(target.value) && set({ [name]: target.value })} />`;
   const range = (title, start, end) => html`<fieldset><legend>${title}</legend>${day(start, `${title}: ${text.from}`)}<span aria-hidden="true">–</span>${day(end, `${title}: ${text.to}`)}</fieldset>`;
+  return html`<${Dialog} name="more" css="menu rare" label=${text.moreFilters} onClose=${close} isLast=${isLast} style=${below(state.more, 432)}>
+    <h2>${text.moreFilters}</h2>${range(text.created, "cf", "ct")}${range(text.expectedBetween, "ef", "et")}
+    ${fields.length > 0 && html`<fieldset><legend>${text.customField}</legend>
+      <${Choice} label=${text.customField} value=${filters.field} options=${[["", text.none], ...fields.map(({ name }) => [name, name])]} onChange=${field => set({ field })} />
+      <${Choice} label=${text.condition} value=${filters.op} options=${[["contains", text.contains], ["=", text.equals], ["!=", text.differs]]} onChange=${op => set({ op })} />
+      <input aria-label=${text.fieldValue} placeholder=${text.fieldValue} maxlength="200" value=${filters.fv} onChange=${({ target }) => set({ fv: target.value })} /></fieldset>`}
+    <label class="check"><input type="checkbox" checked=${filters.archived === "1"} onChange=${({ target }) => set({ archived: target.checked ? "1" : "" })} /> ${text.archivedOnly}</label>
+    <div class="acts"><button type="button" onClick=${close}>${text.close}</button></div>
+  </${Dialog}>`;
+}
+
+function Filters() {
+  const { filters } = state.route;
+  const set = changes => replace({ filters: changes });
+  const statuses = [["open", text.openMany], ["gain", text.gainMany], ["lost", text.lostMany], ["all", text.all]];
+  const open = ({ currentTarget }) => {
+    const { right, bottom } = currentTarget.getBoundingClientRect();
+    state.more = { x: right, y: bottom + 4 };
+    draw();
+  };
   return html`<div class=${state.filters ? "filters shown" : "filters"} role="search" aria-label=${text.filters(0)}>
     <${Search} value=${filters.q} onText=${q => later({ q })} />
     <${Choice} label=${text.searchBy} value=${filters.by} options=${[["lead", text.byLead], ["opportunity", text.byOpportunity]]} onChange=${by => set({ by })} />
     <fieldset class="segments"><legend class="quiet">${text.status}</legend>${statuses.filter(([id]) => id === "open" || may("wonLost")).map(([id, name]) => html`
       <label key=${id}><input type="radio" name="status" value=${id} checked=${filters.status === id} onChange=${() => set({ status: id })} /><span>${name}</span></label>`)}</fieldset>
     <${Choice} label=${text.owner} value=${filters.owner} options=${[["", text.owner], ...userOptions(Number(filters.owner))]} onChange=${owner => set({ owner })} />
-    <details class="more-filters"><summary>${text.moreFilters}</summary><div class="panel">
-      ${range(text.created, "cf", "ct")}${range(text.expectedBetween, "ef", "et")}
-      ${fields.length > 0 && html`<fieldset><legend>${text.customField}</legend>
-        <${Choice} label=${text.customField} value=${filters.field} options=${[["", text.none], ...fields.map(({ name }) => [name, name])]} onChange=${field => set({ field })} />
-        <${Choice} label=${text.condition} value=${filters.op} options=${[["contains", text.contains], ["=", text.equals], ["!=", text.differs]]} onChange=${op => set({ op })} />
-        <input aria-label=${text.fieldValue} placeholder=${text.fieldValue} maxlength="200" value=${filters.fv} onChange=${({ target }) => set({ fv: target.value })} /></fieldset>`}
-      <label class="check"><input type="checkbox" checked=${filters.archived === "1"} onChange=${({ target }) => set({ archived: target.checked ? "1" : "" })} /> ${text.archivedOnly}</label>
-    </div></details>
+    <button type="button" class="plain more-filters" aria-haspopup="dialog" onClick=${open}>${text.moreFilters}</button>
     ${countFilters(filters) > 0 && html`<button type="button" class="plain clear" aria-label=${text.clear} title=${text.clear} onClick=${() => set(FILTERS.board)}>×</button>`}
   </div>`;
 }
@@ -205,12 +222,12 @@ function Board() {
       <button type="button" class="filter-toggle" aria-expanded=${state.filters} onClick=${() => { state.filters = !state.filters; draw(); }}>${text.filters(count)}</button>
       <${Filters} />
     </div>
-    <${Stages} columns=${columns} />
+    <${Stages} key=${`stages-${board.funnel}`} columns=${columns} />
     ${board.error && html`<p class="note bad">${board.error}</p>`}
     ${isEmpty && !board.error && html`<div class="offer"><p>${count ? text.emptySearch : text.emptyBoard}</p>
       ${count ? html`<button type="button" onClick=${() => replace({ filters: FILTERS.board })}>${text.clear}</button>`
-        : may("editOpportunities") && html`<button type="button" class="main" onClick=${() => visit({ id: "new" })}>${text.newDeal}</button>`}</div>`}
-    <${Columns} columns=${columns} />
+        : mayAdd("board") && html`<button type="button" class="main" onClick=${() => visit({ id: "new" })}>${text.newDeal}</button>`}</div>`}
+    <${Columns} key=${`columns-${board.funnel}`} columns=${columns} />
     <p id="card-keys" hidden>${text.keys}</p><p id="card-keys-read" hidden>${text.keysRead}</p>
   </section>`;
 }

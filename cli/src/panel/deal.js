@@ -1,13 +1,9 @@
 /* The sheet of an opportunity, and the form of a new one. */
 
+/* A text of one line. */
 const required = written => {
   if (!written) throw text.required;
-  return written;
-};
-const readMoney = written => {
-  const amount = readAmount(written);
-  if (amount === null) throw text.badAmount;
-  return decimal(amount);
+  return written.replace(/\s*\n\s*/g, " ");
 };
 
 /* A custom field. A number stays a number, and an empty field is removed. */
@@ -22,21 +18,22 @@ function CustomField({ name, kind, value, save, edits, isOld = false }) {
   if (typeof value === "object" && value !== null) return edits ? html`<${Facts} entries=${[[name, plain(value)]]} />` : html`<div class="fact"><dt>${name}</dt><dd>${plain(value)}</dd></div>`;
   const isNumber = typeof value === "number" || (/^(number|int|dec|float)/i.test(kind) && value === undefined);
   const isDay = /^date$/i.test(kind) && (known === "" || /^\d{4}-\d\d-\d\d$/.test(known));
-  const read = written => (written === "" ? null : isNumber && /^-?\d+(\.\d+)?$/.test(written.replace(",", ".")) ? Number(written.replace(",", ".")) : written);
-  return html`<${Field} label=${name} value=${String(known)} shownValue=${linked(known)} type=${isDay ? "date" : "text"} max=${10_000} read=${read} save=${save} edits=${edits} />`;
+  const read = written => (written === "" ? null : isNumber ? readNumber(written) : written);
+  return html`<${Field} label=${name} value=${typeof value === "number" ? numberText(value) : String(known)} shownValue=${linked(known)} type=${isDay ? "date" : "text"} max=${10_000} read=${read} save=${save} edits=${edits} />`;
 }
 
 function DealSheet({ isLast }) {
   const { id } = state.route;
   const record = shown(id);
   if (!record) {
-    const why = state.missing?.id === id ? state.missing.why : text.loading;
-    return html`<${Sheet} name=${`deal-${id}`} title=${text.opportunity} kind=${text.opportunity} isLast=${isLast}><p class="empty">${why}</p></${Sheet}>`;
+    const why = state.missing?.id === id && state.missing.why;
+    return html`<${Sheet} name=${`deal-${id}`} title=${text.opportunity} kind=${text.opportunity} isLast=${isLast}>${why ? html`<${Failed} why=${why} again=${load} />` : html`<p class="empty">${text.loading}</p>`}</${Sheet}>`;
   }
   const edits = may("editOpportunities");
   const save = async change => {
     try {
       await write(id, change);
+      if ("user" in change) await hasGone("opportunities", api.deal, id, text.saved(title));
     } catch (error) {
       if (error.kind === "missing") fetchDeal(id);
       throw error;
@@ -129,8 +126,14 @@ function LeadChoice({ chosen, choose, fault }) {
     <p id="new-lead-note" class="fault">${fault}</p></div>`;
 }
 
-const Input = ({ label, name, type = "text", fault, ...rest }) => html`<div class="field"><label for=${`new-${name}`}>${label}</label>
-  <input id=${`new-${name}`} name=${name} type=${type} autocomplete="off" maxlength="255" aria-invalid=${fault ? "true" : undefined} aria-describedby=${`new-${name}-note`} ...${rest} />
+/* A field of a form. A long one grows with its text, and Enter submits the form. */
+const sent = event => {
+  if (event.key !== "Enter" || event.isComposing) return;
+  event.preventDefault();
+  event.currentTarget.form.requestSubmit();
+};
+const Input = ({ label, name, type = "text", isLong, fault, ...rest }) => html`<div class="field"><label for=${`new-${name}`}>${label}</label>
+  <${isLong ? "textarea" : "input"} id=${`new-${name}`} name=${name} ...${isLong ? { rows: 2, onKeyDown: sent } : { type }} autocomplete="off" maxlength="255" aria-invalid=${fault ? "true" : undefined} aria-describedby=${`new-${name}-note`} ...${rest} />
   <p id=${`new-${name}-note`} class="fault">${fault}</p></div>`;
 
 function NewDeal({ isLast }) {
@@ -142,29 +145,41 @@ function NewDeal({ isLast }) {
     event.preventDefault();
     if (busy) return;
     const entries = Object.fromEntries(new FormData(event.currentTarget));
-    const [title, amount] = [entries.title.trim(), readAmount(entries.value.trim() || "0")];
-    const wrong = { title: title ? "" : text.required, lead: lead ? "" : text.chooseLead, value: amount === null ? text.badAmount : "" };
+    const wrong = { lead: lead ? "" : text.chooseLead };
+    const read = (name, reader) => {
+      try {
+        return reader(entries[name].trim());
+      } catch (fault) {
+        wrong[name] = fault;
+      }
+    };
+    const [title, value] = [read("title", required), read("value", written => readMoney(written || "0"))];
     setFaults(wrong);
     const first = ["title", "lead", "value"].find(name => wrong[name]);
     if (first) return void document.getElementById(`new-${first}`).focus();
     setBusy(true);
     try {
       const leadId = lead.id ?? (await api.createLead(personOf(lead.name))).id;
-      const body = { title, crm_column: Number(entries.column), lead_id: leadId, value: decimal(amount), user: Number(entries.user) };
+      const body = { title, crm_column: Number(entries.column), lead_id: leadId, value, user: Number(entries.user) };
       if (entries.expected) body.expectedCloseDate = entries.expected;
       const record = keep(await api.create(funnel, body));
       onceKeys.clear();
-      added(record);
+      if (!await hasGone("opportunities", api.deal, record.id, text.createdNow(title))) added(record);
     } catch (error) {
       setFaults({ form: text.refusedField(reason(error)) });
     }
     setBusy(false);
   };
   const { columns } = funnelOf(funnel);
+  const clear = name => setFaults(old => ({ ...old, [name]: "", form: "" }));
+  const chosen = option => {
+    setLead(option);
+    clear("lead");
+  };
   return html`<${Sheet} isForm name="deal-new" title=${text.newDeal} kind=${funnelOf(funnel).name} isLast=${isLast}>
-    <form class="fields" onSubmit=${submit} novalidate><h2>${text.newDeal}</h2>
-      <${Input} label=${text.name} name="title" fault=${faults.title} autofocus />
-      <${LeadChoice} chosen=${lead} choose=${setLead} fault=${faults.lead} />
+    <form class="fields" onSubmit=${submit} onInput=${({ target }) => clear(target.name)} novalidate><h2>${text.newDeal}</h2>
+      <${Input} isLong label=${text.name} name="title" fault=${faults.title} autofocus />
+      <${LeadChoice} chosen=${lead} choose=${chosen} fault=${faults.lead} />
       <${Input} label=${text.value} name="value" inputmode="decimal" fault=${faults.value} />
       <div class="field"><label for="new-column">${text.stage}</label><select id="new-column" name="column">${columns.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}</select></div>
       <div class="field"><label for="new-user">${text.owner}</label><select id="new-user" name="user">${userOptions(state.me.user.id).map(([id, name]) => html`<option key=${id} value=${id} selected=${id === state.me.user.id}>${name}</option>`)}</select></div>

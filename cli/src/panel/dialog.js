@@ -17,12 +17,14 @@ function Dialog({ name, css, label, onClose, children, isLast, style }) {
     event.preventDefault();
     onClose();
   };
-  const outside = event => {
+  // A click outside begins and ends there: a selection of text may end outside, and an element below the dialog gets no click.
+  const wasOutside = useRef(false);
+  const isOutside = ({ target, clientX: x, clientY: y }) => {
     const { left, right, top, bottom } = element.current.getBoundingClientRect();
-    const isInside = event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
-    if (event.target === element.current && !isInside) onClose();
+    return target === element.current && (x < left || x > right || y < top || y > bottom);
   };
-  return html`<dialog ref=${element} class=${css} aria-label=${label} onCancel=${cancelled} onPointerDown=${outside} style=${style}>
+  return html`<dialog ref=${element} class=${css} aria-label=${label} onCancel=${cancelled} onPointerDown=${event => { wasOutside.current = isOutside(event); }}
+    onClick=${event => wasOutside.current && isOutside(event) && onClose()} style=${style}>
     ${children}${isLast && html`<${Notice} />`}</dialog>`;
 }
 
@@ -76,6 +78,7 @@ function Field({ label, value, shownValue = value, type = "text", options, read 
   const [draft, setDraft] = useState(null);
   const [fault, setFault] = useState("");
   const [said, setSaid] = useState("");
+  const isLong = isTitle || (type === "text" && max > 255);
   const base = useRef(value);
   const id = useRef(`field-${Math.random().toString(36).slice(2)}`).current;
   if (draft === null) base.current = value;
@@ -98,20 +101,25 @@ function Field({ label, value, shownValue = value, type = "text", options, read 
     } catch (error) {
       setSaid("");
       const why = error instanceof Error ? text.refusedField(reason(error)) : error;
-      if (error instanceof Error) setDraft(null);
+      // A text stays and can be saved again. A choice returns, because only another choice is a change.
+      if (options) setDraft(null);
       setFault(why);
       say(`${label}: ${why}`);
     }
   };
   const common = {
-    id, class: isTitle ? "big" : "", value: draft ?? value, "aria-invalid": fault ? "true" : undefined, "aria-describedby": `${id}-note`,
+    id, class: isTitle ? "big" : undefined, value: draft ?? value, "aria-invalid": fault ? "true" : undefined, "aria-describedby": `${id}-note`,
     // A day is complete when its field is left: while its year is typed, it is another year.
     onChange: ({ target }) => (type === "date" ? setDraft(target.value) : commit(target.value.trim())),
   };
   const typed = {
-    ...common, type, maxlength: max, autocomplete: "off", onInput: ({ target }) => setDraft(target.value),
+    ...common, type, maxlength: max, autocomplete: "off",
+    onInput: ({ target }) => {
+      setDraft(target.value);
+      setFault("");
+    },
     onKeyDown: event => {
-      if (event.key !== "Enter" || event.isComposing) return;
+      if (event.key !== "Enter" || event.isComposing || (event.shiftKey && isLong && !isTitle)) return;
       event.preventDefault();
       commit(event.currentTarget.value.trim());
     },
@@ -120,7 +128,7 @@ function Field({ label, value, shownValue = value, type = "text", options, read 
   const note = fault || (changedMeanwhile && text.othersField(shownValue || "–")) || said;
   return html`<div class="field"><label for=${id}>${label}</label>
     ${options ? html`<select ...${common}>${options.map(([key, name]) => html`<option key=${key} value=${key} selected=${String(key) === String(draft ?? value)}>${name}</option>`)}</select>`
-      : html`<input ...${typed} />`}
+      : isLong ? html`<textarea ...${typed} rows="2" />` : html`<input ...${typed} />`}
     <p id=${`${id}-note`} class=${fault ? "fault" : "soft hint"}>${note}</p></div>`;
 }
 
@@ -147,6 +155,9 @@ function dial(value) {
 }
 const mail = value => (String(value ?? "").includes("@") ? html`<a href=${`mailto:${encodeURIComponent(value)}`}>${value}</a>` : value);
 
+/* The reason why something is not shown. A button asks again. */
+const Failed = ({ why, again }) => html`<p class="note bad">${why} ${why !== text.missing && html`<button type="button" onClick=${again}>${text.again}</button>`}</p>`;
+
 /* A sheet from the side, over a view. */
 function Sheet({ name, title, kind, children, isLast, isForm = false }) {
   return html`<${Dialog} name=${name} css="sheet" label=${title} onClose=${closeSheet} isLast=${isLast}>
@@ -154,9 +165,13 @@ function Sheet({ name, title, kind, children, isLast, isForm = false }) {
     <div class="body">${children}</div></${Dialog}>`;
 }
 
+/* The place of a menu of a width below its button. On a phone its style places it. */
+const below = ({ x, y }, width) => (innerWidth < 768 ? {}
+  : { left: `${Math.max(8, Math.min(x, innerWidth - 8) - width)}px`, top: `${Math.max(8, Math.min(y, innerHeight - 420))}px` });
+
 /* The actions of a card: stages, win, lose, reopen. */
 function Menu({ isLast }) {
-  const { id, x, y } = state.menu;
+  const { id } = state.menu;
   const record = shown(id);
   const close = () => {
     state.menu = null;
@@ -168,9 +183,7 @@ function Menu({ isLast }) {
     work();
   };
   const title = record.title || `#${id}`;
-  const wide = innerWidth >= 768;
-  const style = wide ? { left: `${Math.max(8, Math.min(x - 240, innerWidth - 256))}px`, top: `${Math.max(8, Math.min(y, innerHeight - 420))}px` } : {};
-  return html`<${Dialog} name=${`menu-${id}`} css="menu" label=${text.actionsOf(title)} onClose=${close} isLast=${isLast} style=${style}>
+  return html`<${Dialog} name=${`menu-${id}`} css="menu" label=${text.actionsOf(title)} onClose=${close} isLast=${isLast} style=${below(state.menu, 248)}>
     <h2>${title}</h2><p class="soft">${text.moveTo}</p>
     <ul>${funnelOf(record.crm_id).columns.map(column => html`<li key=${column.id}><button type="button" aria-current=${column.id === record.crm_column ? "true" : undefined}
       onClick=${run(() => move(id, column.id))}>${column.name}</button></li>`)}</ul>
@@ -188,7 +201,7 @@ const Acts = ({ record, run }) => [
 function Lose({ isLast }) {
   const id = state.lose;
   const record = shown(id);
-  const [fault, setFault] = useState(false);
+  const [fault, setFault] = useState("");
   const close = () => {
     state.lose = null;
     draw();
@@ -196,19 +209,24 @@ function Lose({ isLast }) {
   };
   const submit = event => {
     event.preventDefault();
-    const entries = new FormData(event.currentTarget);
-    const why = entries.get("reason") === "" ? entries.get("other").trim() : entries.get("reason");
-    if (!why) return setFault(true);
+    const { elements } = event.currentTarget;
+    const chosen = elements.reason.value || elements.other.value.trim();
+    const isChosen = event.currentTarget.querySelector(":checked");
+    if (!isChosen || !chosen) {
+      setFault(isChosen ? "other" : "reason");
+      return event.currentTarget.querySelector(isChosen ? "[name=other]" : "[name=reason]").focus();
+    }
     state.lose = null;
     draw();
-    return loseFor(id, why);
+    return loseFor(id, chosen);
   };
   return html`<${Dialog} name=${`lose-${id}`} css="ask" label=${text.loseTitle} onClose=${close} isLast=${isLast}>
-    <form onSubmit=${submit} novalidate><h2>${text.loseTitle}</h2><p class="soft">${record?.title}</p>
-      <fieldset><legend class="quiet">${text.loseTitle}</legend>${state.reasons.map(({ id: of, name }) => html`<label key=${of} class="check"><input type="radio" name="reason" value=${name} required /> ${name}</label>`)}
-        <label class="check"><input type="radio" name="reason" value="" checked=${!state.reasons.length} /> ${text.otherReason}</label>
-        <input name="other" maxlength="500" aria-label=${text.otherReason} autocomplete="off" onInput=${({ target }) => { target.form.querySelector("[name=reason][value='']").checked = true; }} /></fieldset>
-      ${fault && html`<p class="fault" role="alert">${text.required}</p>`}
+    <form onSubmit=${submit} onInput=${() => setFault("")} novalidate><h2>${text.loseTitle}</h2><p class="soft">${record?.title}</p>
+      ${fault === "reason" && html`<p id="reason-note" class="fault" role="alert">${text.chooseReason}</p>`}
+      <fieldset aria-describedby=${fault === "reason" ? "reason-note" : undefined}><legend class="quiet">${text.loseTitle}</legend>${state.reasons.map(({ id: of, name }) => html`<label key=${of} class="check"><input type="radio" name="reason" value=${name} required /> ${name}</label>`)}
+        <label class="check"><input type="radio" name="reason" value="" checked=${state.reasons.length ? undefined : true} /> ${text.otherReason}</label>
+        <input name="other" maxlength="500" aria-invalid=${fault === "other" ? "true" : undefined} aria-label=${text.otherReason} autocomplete="off" onInput=${({ target }) => { target.form.querySelector("[name=reason][value='']").checked = true; }} /></fieldset>
+      ${fault === "other" && html`<p class="fault" role="alert">${text.required}</p>`}
       <div class="acts"><button class="main">${text.markLost}</button><button type="button" class="plain" onClick=${close}>${text.cancel}</button></div></form>
   </${Dialog}>`;
 }

@@ -57,7 +57,6 @@ function askLoss(id) {
 /* Pointers */
 
 function pressCard(event) {
-  hasDragged = false;
   const card = event.target.closest("[data-id]");
   if (!card || event.button || !event.isPrimary || !may("editOpportunities") || event.target.closest("button") || state.lift) return;
   const finger = event.pointerType !== "mouse";
@@ -109,6 +108,7 @@ function removeGhost() {
 
 const isDragged = () => Boolean(state.lift && press);
 
+document.addEventListener("pointerdown", ({ isPrimary }) => { if (isPrimary) hasDragged = false; }, { capture: true });
 document.addEventListener("pointermove", event => {
   if (!press || !event.isPrimary) return;
   if (state.lift) return dragTo(event.clientX, event.clientY);
@@ -121,7 +121,8 @@ document.addEventListener("pointermove", event => {
     dragTo(event.clientX, event.clientY);
   }
 });
-document.addEventListener("pointerup", () => {
+document.addEventListener("pointerup", ({ isPrimary }) => {
+  if (!isPrimary) return;
   clearTimeout(press?.timer);
   const dragged = isDragged();
   press = null;

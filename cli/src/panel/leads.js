@@ -9,6 +9,12 @@ function showLeads(filters) {
   moreLeads();
 }
 
+/* Reads the list from its beginning. */
+function renewLeads() {
+  state.leads = null;
+  if (state.route?.view === "leads") showLeads(state.route.filters);
+}
+
 async function moreLeads() {
   const { leads } = state;
   if (leads.busy || leads.ends) return;
@@ -21,16 +27,19 @@ async function moreLeads() {
     leads.list.push(...data.leads.filter(({ id }) => !held.has(id)));
     Object.assign(leads, { total: data.total, page: leads.page + 1, ends: data.leads.length < LEADS_PAGE, isPartial: headers.get("x-total-relation") === "gte" });
   } catch (error) {
-    Object.assign(leads, { error: reason(error), ends: leads.total === null });
+    leads.error = reason(error);
   }
   leads.busy = false;
   draw();
 }
 
+/* An e-mail address may break before its @. */
+const breakable = address => String(address ?? "").split(/(?=@)/).map((part, i) => [i > 0 && html`<wbr />`, part]);
+
 function Leads() {
   const { leads, route: { filters } } = state;
   const tags = [...state.tags];
-  const total = leads.total === null ? leads.error || text.loading : `${leads.isPartial ? `${text.atLeast} ` : ""}${text.totalLeads(number(leads.total))}`;
+  const total = leads.total === null ? leads.error || text.loading : `${leads.isPartial ? `${text.atLeast} ` : ""}${text.totalLeads(leads.total)}`;
   const scrolled = ({ currentTarget: list }) => list.scrollTop + list.clientHeight > list.scrollHeight - 600 && leads.total !== null && !leads.error && moreLeads();
   const clicked = event => {
     const row = event.target.closest("tr[data-lead]");
@@ -44,9 +53,9 @@ function Leads() {
     <div class="scroll" onScroll=${scrolled} onClick=${clicked} tabindex="0" role="group" aria-label=${text.leads}><table>
       <thead><tr>${[text.lead, text.email, text.phone, text.owner, text.tags, text.lastActive].map(name => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
       <tbody>${leads.list.map(lead => html`<tr key=${lead.id} data-lead=${lead.id}><th scope="row"><a href=${to({ id: lead.id })}>${lead.fullname || lead.email || `#${lead.id}`}</a></th>
-        <td>${lead.email}</td><td>${lead.mobile ?? lead.phone}</td><td>${lead.owner && (lead.owner.name ?? person(lead.owner.id))}</td>
+        <td>${breakable(lead.email)}</td><td>${lead.mobile ?? lead.phone}</td><td>${lead.owner && (lead.owner.name ?? person(lead.owner.id))}</td>
         <td>${(lead.tags ?? []).map(tag => html`<span key=${tag} class="tag">${state.tags.get(tag) ?? `#${tag}`}</span>`)}</td><td>${lead.lastActive && when(lead.lastActive)}</td></tr>`)}</tbody></table>
-      ${leads.total === 0 && html`<p class="empty">${text.noLeads}</p>`}${leads.error && html`<p class="note bad">${leads.error}</p>`}
+      ${leads.total === 0 && html`<p class="empty">${text.noLeads}</p>`}${leads.error && html`<${Failed} why=${leads.error} again=${moreLeads} />`}
       ${leads.total > leads.list.length && !leads.ends && html`<button type="button" class="more" aria-disabled=${leads.busy} onClick=${moreLeads}>${text.moreLeads}</button>`}</div></section>`;
 }
 
@@ -85,6 +94,7 @@ async function changeLead(id, change) {
   if (row) Object.assign(row, { fullname: lead.fullname, email: lead.email, phone: lead.phone, mobile: lead.mobile, tags: lead.tags, owner: lead.owner && { id: lead.owner, name: person(lead.owner) } });
   for (const [key, item] of state.items) if (item.lead_id === id) state.items.set(key, { ...item, dataLead: { ...item.dataLead, ...lead } });
   draw();
+  if ("owner" in change) await hasGone("leads", api.lead, id, text.saved(lead.fullname || `#${id}`));
 }
 
 function Tags({ lead, save }) {
@@ -108,7 +118,7 @@ function LeadSheet({ isLast }) {
   const { id } = state.route;
   const open = state.person?.id === id ? state.person : null;
   const lead = open?.lead;
-  if (!lead) return html`<${Sheet} name=${`lead-${id}`} title=${text.lead} kind=${text.lead} isLast=${isLast}><p class="empty">${open?.error || text.loading}</p></${Sheet}>`;
+  if (!lead) return html`<${Sheet} name=${`lead-${id}`} title=${text.lead} kind=${text.lead} isLast=${isLast}>${open?.error ? html`<${Failed} why=${open.error} again=${load} />` : html`<p class="empty">${text.loading}</p>`}</${Sheet}>`;
   const edits = may("editLeads");
   const save = change => changeLead(id, change);
   const customs = Object.keys(lead).filter(name => !UNSHOWN.includes(name) && !LEAD_FIELDS.some(([known]) => known === name));
@@ -158,9 +168,11 @@ function NewLead({ isLast }) {
     try {
       const lead = await api.createLead(body);
       onceKeys.clear();
-      state.leads = null;
-      notify(text.createdLead(lead.fullname || `#${lead.id}`), "ok");
-      say(text.createdLead(lead.fullname || `#${lead.id}`));
+      renewLeads();
+      const said = text.createdLead(lead.fullname || `#${lead.id}`);
+      if (await hasGone("leads", api.lead, lead.id, said)) return undefined;
+      notify(said, "ok");
+      say(said);
       replace({ id: lead.id });
     } catch (error) {
       setFault(text.refusedField(reason(error)));
@@ -169,7 +181,7 @@ function NewLead({ isLast }) {
     return undefined;
   };
   return html`<${Sheet} isForm name="lead-new" title=${text.newLead} kind=${text.leads} isLast=${isLast}>
-    <form class="fields" onSubmit=${submit} novalidate><h2>${text.newLead}</h2>
+    <form class="fields" onSubmit=${submit} onInput=${() => setFault("")} novalidate><h2>${text.newLead}</h2>
       ${LEAD_FIELDS.slice(0, 6).map(([name, label], i) => html`<${Input} key=${name} label=${text[label]} name=${name} autofocus=${i === 0} />`)}<${Input} label=${text.city} name="city" />
       <div class="field"><label for="new-owner">${text.owner}</label><select id="new-owner" name="owner"><option value="">${text.none}</option>${userOptions().map(([id, name]) => html`<option key=${id} value=${id}>${name}</option>`)}</select></div>
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}

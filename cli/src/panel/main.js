@@ -35,7 +35,7 @@ function Header() {
   const { route, me } = state;
   const views = [["board", text.board, state.funnels.length > 0], ["leads", text.leads, may("leads")], ["reports", text.reports, state.reports !== null]];
   const first = { board: { view: "board", funnel: state.board?.funnel ?? state.funnels[0]?.id, id: null }, leads: { view: "leads", id: null }, reports: { view: "reports", id: null } };
-  const canAdd = route?.view === "board" && state.funnels.length > 0 && may("editOpportunities") && may("leads");
+  const canAdd = route?.view === "board" && state.funnels.length > 0 && mayAdd("board");
   const choose = name => event => {
     event.preventDefault();
     visit({ ...first[name], filters: route?.view === name ? {} : FILTERS[name] });
@@ -57,10 +57,9 @@ function App() {
   const { phase, route, offline } = state;
   if (phase !== "ready" || !route) return html`<${Header} /><${Enter} /><p class="quiet" role="status">${state.said}</p>`;
   const dialogs = [];
-  if (route.view === "board" && route.id === "new" && funnelOf(route.funnel) && may("editOpportunities")) dialogs.push([NewDeal, "new"]);
-  else if (route.view === "board" && route.id && state.board) dialogs.push([DealSheet, `deal-${route.id}`]);
-  else if (route.view === "leads" && route.id === "new" && may("editLeads")) dialogs.push([NewLead, "new-lead"]);
-  else if (route.view === "leads" && route.id) dialogs.push([LeadSheet, `lead-${route.id}`]);
+  const sheets = { board: state.board && [NewDeal, DealSheet], leads: [NewLead, LeadSheet] }[route.view];
+  if (route.id && sheets) dialogs.push([sheets[route.id === "new" ? 0 : 1], `${route.view}-${route.id}`]);
+  if (state.more && route.view === "board") dialogs.push([MoreFilters, "more"]);
   if (state.menu) dialogs.push([Menu, "menu"]);
   if (state.lose) dialogs.push([Lose, "lose"]);
   const View = { board: Board, leads: Leads, reports: Reports }[route.view];
@@ -81,10 +80,12 @@ document.addEventListener("click", event => {
   arrive();
 });
 addEventListener("popstate", () => {
+  state.more = null;
   if (state.phase === "ready") arrive();
   else if (location.hash.includes("k=")) start();
 });
 addEventListener("pagehide", leavePlace);
+addEventListener("online", poll);
 document.addEventListener("visibilitychange", () => !document.hidden && poll());
 setInterval(poll, POLL);
 

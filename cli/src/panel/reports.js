@@ -7,7 +7,7 @@ const daysBefore = days => new Date(Date.parse(today()) - days * DAY).toISOStrin
 const rangeOf = ({ from, to: end }) => ({ from: from || daysBefore(USUAL_PERIOD - 1), to: end || today() });
 
 function showReport(id, filters) {
-  const chosen = state.reports?.some(report => report.id === id) ? id : state.reports?.[0]?.id;
+  const chosen = id ?? state.reports?.[0]?.id;
   if (chosen === undefined) return;
   const range = rangeOf(filters);
   const name = JSON.stringify([chosen, range]);
@@ -63,8 +63,8 @@ function Reports() {
       <${Choice} css="funnel" label=${text.report} value=${report?.id} options=${reports.map(({ id, name }) => [id, name])} onChange=${id => visit({ id: Number(id) })} />
       <div class="filters shown"><${Choice} label=${text.period} value=${days ?? ""} options=${[...PERIODS.map(one => [one, one === 365 ? text.year : text.days(one)]), ["", text.otherPeriod]]} onChange=${period} />
         <fieldset><legend class="quiet">${text.period}</legend>${day("from", text.from)}<span aria-hidden="true">–</span>${day("to", text.to)}</fieldset></div></div>
-    <article class="result"><h1 id="report-title">${report?.data?.name ?? reports.find(({ id }) => id === report?.id)?.name}</h1>
-      ${report?.error && html`<p class="note bad">${report.error}</p>`}${!report?.data && !report?.error && html`<p class="empty">${text.loading}</p>`}
+    <article class="result"><h1 id="report-title">${report?.data?.name ?? reports.find(({ id }) => id === report?.id)?.name ?? text.report}</h1>
+      ${report?.error && html`<${Failed} why=${report.error} again=${loadAgain} />`}${!report?.data && !report?.error && html`<p class="empty">${text.loading}</p>`}
       ${report?.data && html`<p class="soft">${when(report.data.from)} – ${when(report.data.to)} · ${text.stateAt(when(report.data.generatedAt, { dateStyle: "short", timeStyle: "short" }))}</p><${Values} data=${report.data} />`}</article>
   </section>`;
 }

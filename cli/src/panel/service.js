@@ -156,7 +156,7 @@ function endSession(said, keepStored = false) {
   onceKeys.clear();
   Object.assign(state, {
     session: null, me: null, funnels: [], users: new Map(), tags: new Map(), reasons: [], reports: null, phase: "enter", error: said, said: "",
-    route: null, board: null, items: new Map(), patches: new Map(), leads: null, report: null, menu: null, lose: null, lift: null, notice: null,
+    route: null, board: null, items: new Map(), patches: new Map(), leads: null, report: null, menu: null, lose: null, lift: null, notice: null, more: null,
     offline: false, stop: null,
   });
   draw();
