@@ -1,13 +1,16 @@
 //! Workbooks (.xlsx): the cells of one sheet as a stream.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{Cursor, Read as _, copy, sink};
 
-use calamine::{DataRef, ExcelDateTime, ExcelDateTimeType, Reader as _, SheetType, SheetVisible, Xlsx};
+use calamine::{
+    DataRef, ExcelDateTime, ExcelDateTimeType, Reader as _, SheetType, SheetVisible, Xlsx, XlsxError,
+};
 use zip::ZipArchive;
 
 use super::grid::{Cell, CellType};
-use super::sheet::{Sheet, SheetBuilder};
+use super::sheet::{Merge, Sheet, SheetBuilder};
+use super::shown::ShownFormat;
 
 /// Maximum bytes of a workbook's parts together, unpacked.
 const MAX_UNPACKED: u64 = 1 << 30;
@@ -15,21 +18,27 @@ const MAX_UNPACKED: u64 = 1 << 30;
 const MAX_ROWS: u32 = 1_048_576;
 const MAX_COLUMNS: u32 = 16_384;
 
+/// A workbook in memory.
+type Book = Xlsx<Cursor<Vec<u8>>>;
+
 /// Reads a sheet of a workbook.
 ///
 /// # Errors
 /// The reason, if it is no such workbook, is too large, or has several sheets and none is named.
 pub fn read(name: String, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, String> {
     check_parts(&bytes, MAX_UNPACKED)?;
-    let damaged = |cause: calamine::XlsxError| format!("is a damaged workbook ({cause}); save it again");
+    let damaged = |cause: XlsxError| format!("is a damaged workbook ({cause}); save it again");
     let mut book = Xlsx::new(Cursor::new(bytes)).map_err(damaged)?;
     let title = chosen(&mut book, wanted)?;
     let is_1904 = book.has_1904_epoch();
     let mut builder = SheetBuilder::new(name, format!("sheet {title:?}"), Some(is_1904));
+    builder.merges = merges(&mut book, &title).map_err(damaged)?;
+    let unsolved = unsolved(&mut book, &title).map_err(damaged)?;
     let mut cells = book.worksheet_cells_reader(&title).map_err(damaged)?;
+    let formats: Vec<_> = cells.styles().iter().map(ShownFormat::of).collect();
     let mut row = BookRow::default();
-    while let Some(cell) = cells.next_cell_with_formula().map_err(damaged)? {
-        let (line, column) = cell.pos;
+    while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(damaged)? {
+        let (line, column) = cell.get_position();
         if line >= MAX_ROWS || column >= MAX_COLUMNS {
             return Err(format!("has more than {MAX_ROWS} rows or {MAX_COLUMNS} columns"));
         }
@@ -37,12 +46,52 @@ pub fn read(name: String, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet,
             row.flush(&mut builder)?;
             row.line = line;
         }
-        if let Some((text, kind)) = text_of(&cell.value, cell.formula.is_some(), is_1904) {
-            row.cells.insert(column, (text, kind));
+        let value = cell.get_value();
+        let format = formats.get(style).and_then(Option::as_ref);
+        let shown = format.and_then(|format| format.shown(number(value)?));
+        let is_unsolved = !unsolved.is_empty() && unsolved.contains(&(line, column));
+        if let Some(cell) = shown.or_else(|| text_of(value, is_unsolved, is_1904)) {
+            row.cells.insert(column, cell);
         }
     }
     row.flush(&mut builder)?;
     builder.finish()
+}
+
+/// The cells of a sheet that are merged over several rows, by their first line.
+fn merges(book: &mut Book, title: &str) -> Result<BTreeMap<u64, Vec<Merge>>, XlsxError> {
+    let mut merges = BTreeMap::<_, Vec<_>>::new();
+    for area in book.merge_cells_by_sheet_name(title)? {
+        let ((first, column), (last, _)) = (area.start, area.end);
+        let merge = Merge {
+            column: usize::try_from(column).unwrap_or(usize::MAX),
+            last: u64::from(last) + 1,
+        };
+        if last > first {
+            merges.entry(u64::from(first) + 1).or_default().push(merge);
+        }
+    }
+    Ok(merges)
+}
+
+/// The places of formulas without a value.
+fn unsolved(book: &mut Book, title: &str) -> Result<HashSet<(u32, u32)>, XlsxError> {
+    let mut unsolved = HashSet::new();
+    let mut cells = book.worksheet_cells_reader(title)?;
+    while let Some(cell) = cells.next_cell_with_formula_metadata()? {
+        if cell.formula.is_some() && cell.value == DataRef::Empty {
+            unsolved.insert(cell.pos);
+        }
+    }
+    Ok(unsolved)
+}
+
+fn number(value: &DataRef<'_>) -> Option<f64> {
+    match value {
+        DataRef::Float(number) => Some(*number),
+        DataRef::Int(number) => number.to_string().parse().ok(),
+        _ => None,
+    }
 }
 
 /// The cells of a row by column.
@@ -94,7 +143,7 @@ fn check_parts(bytes: &[u8], limit: u64) -> Result<(), String> {
 }
 
 /// The name of the wanted sheet, else of the one visible sheet with rows.
-fn chosen(book: &mut Xlsx<Cursor<Vec<u8>>>, wanted: Option<&str>) -> Result<String, String> {
+fn chosen(book: &mut Book, wanted: Option<&str>) -> Result<String, String> {
     let sheets = book.sheets_metadata().to_vec();
     let mut tables = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
     let names = |sheets: &mut dyn Iterator<Item = &calamine::Sheet>| {
@@ -135,16 +184,19 @@ fn has_cells(cells: &mut calamine::XlsxCellReader<'_, Cursor<Vec<u8>>>) -> bool 
 }
 
 /// The text and type of a cell; `None` for an empty one.
-fn text_of(value: &DataRef<'_>, is_formula: bool, is_1904: bool) -> Option<(String, CellType)> {
+fn text_of(value: &DataRef<'_>, is_unsolved: bool, is_1904: bool) -> Option<(String, CellType)> {
     let text = |text: &str| Some((text.to_owned(), CellType::Text));
     match value {
-        DataRef::Empty if is_formula => Some(("a formula without its value".to_owned(), CellType::Error)),
+        DataRef::Empty if is_unsolved => Some(("a formula without its value".to_owned(), CellType::Error)),
         DataRef::Empty => None,
         DataRef::Int(number) => Some((number.to_string(), CellType::Number)),
         DataRef::Float(number) => Some((number.to_string(), CellType::Number)),
         DataRef::SharedString(value) => text(value),
         DataRef::Bool(value) => text(if *value { "true" } else { "false" }),
-        DataRef::DateTime(date) => text(&date_text(date.as_f64(), date.is_duration(), is_1904)),
+        DataRef::DateTime(date) => {
+            let text = date_text(date.as_f64(), date.is_duration(), is_1904);
+            Some((text, CellType::Date))
+        }
         DataRef::String(value) | DataRef::DateTimeIso(value) | DataRef::DurationIso(value) => text(value),
         DataRef::Error(error) => Some((error.to_string(), CellType::Error)),
     }

@@ -5,8 +5,10 @@
 pub enum CellType {
     /// A text.
     Text,
-    /// A number, with a decimal point.
+    /// A number, with a decimal point; after the currency of its format, if it has one.
     Number,
+    /// A date or time of a workbook, such as `2026-02-13`.
+    Date,
     /// An error value, or a formula without a value.
     Error,
 }

@@ -3,7 +3,9 @@
 mod book;
 mod encoding;
 mod grid;
+mod quotes;
 mod sheet;
+mod shown;
 mod text;
 
 pub use book::serial_date;
@@ -63,6 +65,11 @@ fn other_text(text: &str) -> Option<&'static str> {
     let start: String = text.trim_start().chars().take(4096).collect();
     let lower = start.to_ascii_lowercase();
     let first = lower.lines().next().unwrap_or_default();
+    if lower.starts_with('<') && lower.contains("<workbook") {
+        return Some(
+            "is a workbook in XML, whatever its name ends with; open it in a spreadsheet and save it as .xlsx",
+        );
+    }
     if first.starts_with("<!doctype html")
         || lower.starts_with('<') && (lower.contains("<html") || lower.contains("<table"))
     {
@@ -70,7 +77,7 @@ fn other_text(text: &str) -> Option<&'static str> {
             "is a web page, whatever its name ends with; open it in a spreadsheet and save it as .xlsx",
         );
     }
-    if first.starts_with("<?xml") || lower.starts_with("<workbook") {
+    if first.starts_with("<?xml") {
         return Some("is an XML document; open it in a spreadsheet and save it as .xlsx");
     }
     if first.starts_with("{\"kind\"") {

@@ -1,7 +1,7 @@
 //! A sheet: its heading, its rows, and the lines that are neither.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::grid::{Cell, CellType, Grid, Row};
 use crate::names;
@@ -34,10 +34,20 @@ pub struct Sheet {
     pub faults: Vec<(u64, String)>,
     /// Lines that are no rows, and marks that are left out.
     pub notes: Vec<String>,
+    /// Columns with values of merged cells.
+    pub merged: BTreeSet<usize>,
 }
 
 /// A row before the heading is known.
 type HeadRow = (u64, Vec<(String, CellType)>);
+
+/// A cell of a workbook that is merged over several rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Merge {
+    pub column: usize,
+    /// The last line.
+    pub last: u64,
+}
 
 /// Builds a sheet row by row.
 pub struct SheetBuilder {
@@ -48,6 +58,10 @@ pub struct SheetBuilder {
     marked: u64,
     /// The number of rows and of faults before the last blank line.
     blank: Option<(usize, usize)>,
+    /// Cells that are merged over several rows, by their first line.
+    pub merges: BTreeMap<u64, Vec<Merge>>,
+    /// The merged cells of the last row, with their value.
+    current: Vec<(Merge, String, CellType)>,
     /// Bytes of the file's text, if they are known.
     pub bytes: usize,
 }
@@ -65,11 +79,14 @@ impl SheetBuilder {
                 grid: Grid::default(),
                 faults: Vec::new(),
                 notes: Vec::new(),
+                merged: BTreeSet::new(),
             },
             has_heading: false,
             last_line: 0,
             marked: 0,
             blank: None,
+            merges: BTreeMap::new(),
+            current: Vec::new(),
             bytes: 0,
         }
     }
@@ -102,6 +119,12 @@ impl SheetBuilder {
         } else {
             Ok(())
         }
+    }
+
+    /// Adds a row that cannot be read.
+    pub fn fault(&mut self, line: u64, reason: String) {
+        self.last_line = line;
+        self.sheet.faults.push((line, reason));
     }
 
     /// Finds the heading, and adds the rows after it.
@@ -149,7 +172,7 @@ impl SheetBuilder {
             marks += u64::from(is_marked);
             (text, cell.kind)
         });
-        let texts: Vec<_> = texts.collect();
+        let mut texts: Vec<_> = texts.collect();
         let width = self.sheet.headings.len();
         let count = texts
             .iter()
@@ -160,6 +183,7 @@ impl SheetBuilder {
             return Ok(());
         }
         self.marked += marks;
+        self.unmerge(line, &mut texts);
         let is_short = self.sheet.epoch.is_none() && texts.len() < width;
         if let Some(fault) = fault(cells, is_short, count, width) {
             self.sheet.faults.push((line, fault));
@@ -182,6 +206,31 @@ impl SheetBuilder {
         Ok(())
     }
 
+    /// Gives a row the values of the merged cells that it is part of, and keeps those that begin in it.
+    fn unmerge(&mut self, line: u64, texts: &mut Vec<(Cow<'_, str>, CellType)>) {
+        self.current.retain(|(merge, ..)| merge.last >= line);
+        for (merge, text, kind) in &self.current {
+            if texts.len() <= merge.column {
+                texts.resize(merge.column + 1, (Cow::Borrowed(""), CellType::Text));
+            }
+            if let Some(cell) = texts.get_mut(merge.column).filter(|(text, _)| text.is_empty()) {
+                *cell = (Cow::Owned(text.clone()), *kind);
+                self.sheet.merged.insert(merge.column);
+            }
+        }
+        for merge in self.merges.remove(&line).unwrap_or_default() {
+            let is_column = merge.column < self.sheet.headings.len();
+            if let Some((text, kind)) = texts
+                .get(merge.column)
+                .filter(|(text, _)| is_column && !text.is_empty())
+            {
+                // A cell is part of one merged cell.
+                self.current.retain(|(other, ..)| other.column != merge.column);
+                self.current.push((merge, text.clone().into_owned(), *kind));
+            }
+        }
+    }
+
     /// The sheet.
     ///
     /// # Errors
@@ -191,6 +240,19 @@ impl SheetBuilder {
             self.begin()?;
         }
         self.drop_notes_below();
+        if !self.sheet.merged.is_empty() {
+            let names = self
+                .sheet
+                .merged
+                .iter()
+                .filter_map(|at| self.sheet.headings.get(*at));
+            let names = names
+                .map(|name| format!("{name:?}"))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let note = format!("the value of merged cells is that of each of their rows: {names}");
+            self.sheet.notes.push(note);
+        }
         if self.marked > 0 {
             let marked = self.marked;
             let note = format!(

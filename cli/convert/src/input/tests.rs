@@ -69,7 +69,8 @@ fn other_contents_are_named() {
         (&b"\xD0\xCF\x11\xE0\xA1"[..], "old Excel"),
         (b"PK\x03\x04abc", "damaged zip"),
         (b"<html><table><tr>", "web page"),
-        (b"<?xml version=\"1.0\"?><Workbook>", "XML"),
+        (b"<?xml version=\"1.0\"?>\n<Workbook><Table>", "workbook in XML"),
+        (b"<?xml version=\"1.0\"?><feed>", "XML"),
         (b"{\"kind\":\"lead\"}", "funil import"),
         (b"[{\"a\":1}]", "JSON"),
         (b"%PDF-1.4", "PDF"),
@@ -97,4 +98,133 @@ fn serial_numbers_of_both_epochs() {
     assert_eq!(serial_date("46066", false).as_deref(), Some("2026-02-13"));
     assert_eq!(serial_date("44604", true).as_deref(), Some("2026-02-13"));
     assert_eq!(serial_date("12", false), None);
+}
+
+const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+
+/// The relations of a part, by their kind, which is the id too.
+fn relations(items: &[(&str, &str)]) -> String {
+    let item = |(kind, target): &(&str, &str)| {
+        format!(r#"<Relationship Id="{kind}" Type="{RELATIONS}/{kind}" Target="{target}"/>"#)
+    };
+    let items: Vec<_> = items.iter().map(item).collect();
+    format!("<Relationships>{}</Relationships>", items.concat())
+}
+
+/// A workbook with these number formats, from style 1 on, and these rows.
+fn book(formats: &[&str], rows: &str, merges: &[&str]) -> Vec<u8> {
+    let ids = 164..164 + formats.len();
+    let codes = ids.clone().zip(formats);
+    let codes = codes.map(|(id, code)| format!(r#"<numFmt numFmtId="{id}" formatCode="{code}"/>"#));
+    let styles: Vec<_> = ids.map(|id| format!(r#"<xf numFmtId="{id}"/>"#)).collect();
+    let styles = styles.concat();
+    let merges = merges.iter().map(|area| format!(r#"<mergeCell ref="{area}"/>"#));
+    let (codes, merges) = (codes.collect::<String>(), merges.collect::<String>());
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    let mut book = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in [
+        ("_rels/.rels", relations(&[("officeDocument", "xl/workbook.xml")])),
+        (
+            "xl/_rels/workbook.xml.rels",
+            relations(&[("worksheet", "worksheets/sheet1.xml"), ("styles", "styles.xml")]),
+        ),
+        (
+            "xl/workbook.xml",
+            format!(
+                r#"<workbook xmlns:r="{RELATIONS}"><sheets><sheet name="A" sheetId="1" r:id="worksheet"/></sheets></workbook>"#
+            ),
+        ),
+        (
+            "xl/styles.xml",
+            format!(
+                r#"<styleSheet xmlns="{main}"><numFmts>{codes}</numFmts><cellXfs><xf numFmtId="0"/>{styles}</cellXfs></styleSheet>"#
+            ),
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            format!(
+                r#"<worksheet xmlns="{main}"><sheetData>{rows}</sheetData><mergeCells>{merges}</mergeCells></worksheet>"#
+            ),
+        ),
+    ] {
+        let options = zip::write::SimpleFileOptions::default();
+        book.start_file(name, options).unwrap();
+        std::io::Write::write_all(&mut book, text.as_bytes()).unwrap();
+    }
+    book.finish().unwrap().into_inner()
+}
+
+/// A row of texts, numbers with their style (`1:5`), and `=` for a formula without a value.
+fn book_row(line: usize, cells: &[&str]) -> String {
+    let cell = |(column, cell): (char, &&str)| {
+        let place = format!("{column}{line}");
+        match cell.split_once(':') {
+            _ if *cell == "=" => format!(r#"<c r="{place}"><f>A1</f></c>"#),
+            Some((style, number)) => format!(r#"<c r="{place}" s="{style}"><v>{number}</v></c>"#),
+            None if cell.is_empty() => String::new(),
+            None => format!(r#"<c r="{place}" t="inlineStr"><is><t>{cell}</t></is></c>"#),
+        }
+    };
+    let cells = ('A'..).zip(cells).map(cell).collect::<String>();
+    format!(r#"<row r="{line}">{cells}</row>"#)
+}
+
+#[test]
+fn formats_and_merged_cells_of_workbooks() {
+    let formats = [
+        "[$US$-409] #,##0.00",
+        "000&quot;.&quot;000&quot;.&quot;000-00",
+        "0.0%",
+        "dd/mm/yyyy",
+    ];
+    let rows = [
+        &["Vendas de 2026", "", "", "", ""][..],
+        &["Vendedor", "Valor", "CPF", "Margem", "Data"],
+        &["", "", "", "", "Dia"],
+        &["Carlos", "1:1234.5", "2:1234567890", "3:0.15", "4:46066"],
+        &["", "0:5", "0:1234567890", "=", "4:46066"],
+        &["Outro", "0:5", "", "", ""],
+        &["", "", "", "", ""],
+        &["", "0:6", "", "", ""],
+    ];
+    let rows: String = (1..)
+        .zip(rows)
+        .map(|(line, cells)| book_row(line, cells))
+        .collect();
+    let merges = ["A1:E1", "A2:A3", "A4:A6", "A4:A8", "E5:E6"];
+    let sheet = read(
+        "a.xlsx".to_owned(),
+        book(&formats, &rows, &merges),
+        ReadOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(sheet.headings, ["Vendedor", "Valor", "CPF", "Margem", "Data"]);
+    let lines = rows_of(&sheet);
+    assert_eq!(
+        lines,
+        [
+            "3: ||||Dia",
+            "4: Carlos|US$ 1234.5|012.345.678-90|15.0%|2026-02-13",
+            "5: Carlos|5|1234567890|a formula without its value|2026-02-13",
+            "6: Outro|5|||2026-02-13",
+            "8: Carlos|6|||",
+        ]
+    );
+    assert_eq!(sheet.merged, [0, 4].into());
+    let note = "the value of merged cells is that of each of their rows: \"Vendedor\", \"Data\"";
+    assert!(sheet.notes.contains(&note.to_owned()), "{:?}", sheet.notes);
+}
+
+fn rows_of(sheet: &Sheet) -> Vec<String> {
+    let shown = rows(sheet)
+        .into_iter()
+        .map(|(line, text)| format!("{line}: {text}"));
+    shown.collect()
+}
+
+#[test]
+fn stray_quotes_are_faults_of_their_row() {
+    let read = sheet(b"a;b;c\n1;\"x;2\n3;y\";4\n5;\"z\nz\";6\n7;8;9\n");
+    assert_eq!(rows_of(&read), ["4: 5|z\nz|6", "6: 7|8|9"]);
+    assert_eq!(read.faults.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2]);
 }

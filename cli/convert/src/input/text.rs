@@ -3,6 +3,7 @@
 use csv::{ReaderBuilder, StringRecord};
 
 use super::grid::{Cell, CellType};
+use super::quotes;
 use super::sheet::{Sheet, SheetBuilder};
 
 /// The separators that are recognised.
@@ -29,6 +30,7 @@ pub fn read(name: String, text: &str, encoding: &'static str) -> Result<Sheet, S
         .flexible(true)
         .has_headers(false)
         .from_reader(text.as_bytes());
+    let raw = text.as_bytes();
     let mut record = StringRecord::new();
     let mut counted = LineCount {
         bytes: text.as_bytes(),
@@ -39,12 +41,18 @@ pub fn read(name: String, text: &str, encoding: &'static str) -> Result<Sheet, S
         .read_record(&mut record)
         .map_err(|error| error.to_string())?
     {
-        let line = counted.at(record.position().map_or(0, csv::Position::byte));
+        let start = record.position().map_or(0, csv::Position::byte);
+        let line = counted.at(start);
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
         let cells = record.iter().map(|text| Cell {
             text,
             kind: CellType::Text,
         });
-        builder.row(line, &cells.collect::<Vec<_>>())?;
+        let raw = raw.get(start..usize::try_from(reader.position().byte()).unwrap_or(start));
+        match quotes::fault(raw.unwrap_or_default(), separator, record.len(), line) {
+            Some(fault) => builder.fault(line, fault),
+            None => builder.row(line, &cells.collect::<Vec<_>>())?,
+        }
     }
     builder.finish()
 }

@@ -79,12 +79,20 @@ impl Amount {
         match cell.kind {
             CellType::Error => return Err("is an error value of a spreadsheet".to_owned()),
             CellType::Number => return Self::of_number(cell.text),
-            CellType::Text => {}
+            CellType::Text | CellType::Date => {}
         }
         if super::is_error(cell.text) {
             return Err("is an error value of a spreadsheet".to_owned());
         }
         let text: String = cell.text.chars().map(plain).collect();
+        if let Some(currency) = accounting_zero(&text) {
+            return Ok(Self {
+                number: "0".to_owned(),
+                currency: Some(currency),
+                is_negative: false,
+                proof: MarkProof::None,
+            });
+        }
         let (Some(first), Some(last)) = (
             text.find(|c: char| c.is_ascii_digit()),
             text.rfind(|c: char| c.is_ascii_digit()),
@@ -113,8 +121,14 @@ impl Amount {
         })
     }
 
-    /// Reads a number of a workbook.
+    /// Reads a number of a workbook, perhaps after the currency of its format.
     fn of_number(text: &str) -> Result<Self, String> {
+        let (sign, text) = text
+            .rsplit_once(' ')
+            .map_or((None, text), |(sign, text)| (Some(sign), text));
+        let currency = sign
+            .map(|sign| names::currency(sign).ok_or(NO_AMOUNT))
+            .transpose()?;
         let value: f64 = text.parse().map_err(|_| NO_AMOUNT.to_owned())?;
         // A sum of binary fractions misses the cent.
         let cents = Cents::from_json(&serde_json::json!(value.abs()));
@@ -124,7 +138,7 @@ impl Amount {
         );
         Ok(Self {
             number,
-            currency: None,
+            currency,
             is_negative: value < 0.0,
             proof: MarkProof::None,
         })
@@ -164,6 +178,15 @@ impl Amount {
         Cents::parse(&plain)
             .ok_or_else(|| "is no amount from 0 to 9999999999999.99 with at most two decimals".to_owned())
     }
+}
+
+/// The currency of a zero as spreadsheets show it: `R$ -`.
+fn accounting_zero(text: &str) -> Option<&'static str> {
+    let sign = text
+        .trim()
+        .strip_suffix('-')
+        .or_else(|| text.trim().strip_prefix('-'))?;
+    names::currency(sign)
 }
 
 /// The sign for one that looks like it.
@@ -313,6 +336,8 @@ mod tests {
             ("-0,00", None, "0.00"),
             ("0", None, "0.00"),
             ("0007", None, "7.00"),
+            ("R$ -", None, "0.00"),
+            ("R$\u{a0}-   ", None, "0.00"),
         ] {
             assert_eq!(read(text, run), Ok(amount.to_owned()), "{text}");
         }
@@ -359,6 +384,7 @@ mod tests {
         assert_eq!(read("1234.5"), Ok("1234.50".to_owned()));
         assert_eq!(read("0.30000000000000004"), Ok("0.30".to_owned()));
         assert_eq!(read("1.5"), Ok("1.50".to_owned()));
+        assert_eq!(read("US$ 1234.5"), Ok("1234.50".to_owned()));
         assert!(read("-5").is_err() && read("1.234").is_err());
     }
 }
