@@ -24,18 +24,28 @@ const LEAD_TEXTS: [&str; 6] = [
     "acquisition_channel",
 ];
 
-/// First and last name of a row's lead, and an address that its name contains. `name` is the cell of its whole name.
-fn names_of(cells: &RowCells, name: &str) -> ([Option<String>; 2], Option<String>) {
+/// First and last name of a row's lead. `name` is the cell of its whole name; an address in it is that of a lead without
+/// one, and part of the name of a lead with another one.
+fn names_of(cells: &RowCells, name: &str, emails: &mut Vec<String>) -> [Option<String>; 2] {
     let part = FileKind::Lead;
-    let (name, email) = people::person(name);
-    let email = email.filter(|email| people::emails(email).is_ok());
+    let (own, email) = people::person(name);
+    let is_other = |email: &String| {
+        !emails
+            .iter()
+            .all(|other| people::same(other) == people::same(email))
+    };
+    let name = if email.as_ref().is_some_and(is_other) {
+        Some(name.to_owned())
+    } else {
+        emails.extend(email.filter(|_| emails.is_empty()));
+        own
+    };
     let (first, last) = name.as_deref().map(people::halves).unzip();
     let own = |field| cells.text(part, field).map(str::to_owned);
     let last_names = [own("middlename"), own("lastname")];
     let own_last = last_names.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let own_last = Some(own_last).filter(|name| !name.is_empty());
-    let names = [own("firstname").or(first), own_last.or(last.flatten())];
-    (names, email)
+    [own("firstname").or(first), own_last.or(last.flatten())]
 }
 
 impl RecordBuilder<'_> {
@@ -199,11 +209,8 @@ impl RecordBuilder<'_> {
             return RowReference::default();
         }
         let (name, has_others) = self.first_contact(cells);
-        let ([first, last], in_name) = names_of(cells, &name);
         let mut emails = cells.several(part, "email", people::emails);
-        if emails.is_empty() {
-            emails.extend(in_name);
-        }
+        let [first, last] = names_of(cells, &name, &mut emails);
         let [mut phone, mut mobile, chatapp] =
             ["phone", "mobile", "chatapp"].map(|field| cells.several(part, field, people::phones));
         if has_others {

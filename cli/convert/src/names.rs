@@ -57,6 +57,7 @@ struct Names {
     status: StatusWords,
     totals: TotalsWords,
     dates: DateWords,
+    tokens: TokenWords,
     /// Signs and names of currencies by ISO code.
     currencies: Section,
     /// ISO codes by sign and name.
@@ -93,6 +94,13 @@ pub struct TotalsWords {
     before: HashSet<String>,
     first: HashSet<String>,
     rest: HashSet<String>,
+}
+
+/// Words of headings of amounts, and of cells with numbers and addresses.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct TokenWords {
+    labels: HashSet<String>,
 }
 
 /// Words of dates.
@@ -363,6 +371,11 @@ pub fn month(word: &str) -> Option<u32> {
 pub fn is_date_filler(word: &str) -> bool {
     let words = &common().dates;
     words.weekdays.contains(word) || words.fillers.contains(word)
+}
+
+/// Whether a folded word of a cell with numbers or addresses names their use or joins them: `cel`, `trabalho`, `ou`.
+pub fn is_contact_label(word: &str) -> bool {
+    common().tokens.labels.contains(word)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ use written::Written;
 const BRAZIL: &str = "55";
 /// Maximum digits of a number. E.164 allows 15. Longer ones identify nobody and are only searched for.
 const MAX_DIGITS: usize = 32;
+/// Minimum digits of a later number of a text.
+const MIN_FURTHER: usize = 4;
 /// Maximum numbers of a text that identify somebody. Each costs its own look-up.
 const MAX_IDENTIFYING: usize = 4;
 /// Digits of a number that can be somebody's (E.164; Brazil's shortest numbers have 8).
@@ -73,7 +75,7 @@ pub fn read(text: &str) -> Vec<ReadPhone> {
         if let Some(area) = &area {
             written.supply(area);
         }
-        let is_noise = !found.is_empty() && written.digits.len() < 4;
+        let is_noise = !found.is_empty() && written.digits.len() < MIN_FURTHER;
         if is_noise || written.digits.len() > MAX_DIGITS {
             continue;
         }
@@ -109,6 +111,21 @@ pub fn is_only_numbers(text: &str) -> bool {
         && parts
             .iter()
             .all(|part| Written::of(part).is_some_and(|part| part.is_pure))
+}
+
+/// Whether every digit and word of a text belongs to a number, to an area code before one, or to its extension.
+#[must_use]
+pub fn is_whole(text: &str) -> bool {
+    let parts = written::parts(text);
+    let mut parts = parts.iter().filter(|part| part.contains(char::is_alphanumeric));
+    let is_number = |part: &String, is_first: bool| {
+        Written::of(part).is_some_and(|written| {
+            let is_code = is_first && written.area_code().is_some();
+            written.is_pure && !written.has_late_group && (is_code || written.digits.len() >= MIN_FURTHER)
+        })
+    };
+    parts.next().is_some_and(|part| is_number(part, true))
+        && parts.all(|part| is_number(part, false) || written::is_extension(part))
 }
 
 impl Phone {

@@ -382,3 +382,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn whole_texts_have_nothing_but_numbers() {
+    for text in [
+        "(11) 98765-4321",
+        "0055 (11) 98765-4321 ramal 12",
+        "+55 (0)11 98765-4321",
+        "11/98765-4321, r. 5",
+        "(0xx11) 3222-1111 / 98765-4321",
+        "tel:+55-11-98765-4321;ext=12",
+    ] {
+        assert!(is_whole(text), "{text}");
+    }
+    for text in [
+        "",
+        "ramal 12",
+        "98765-4321 (11)",
+        "98765-4321 / 11",
+        "98765-4321 ramal 12 Ana",
+        "98765-4321 Ana",
+        "11 9B765-4321",
+    ] {
+        assert!(!is_whole(text), "{text}");
+    }
+}

@@ -25,6 +25,8 @@ const EXTENSION_WORDS: [&str; 10] = [
 ];
 /// From this many digits on, an extension may follow, so that the `xx` of `0xx11` is none.
 const BEFORE_EXTENSION: usize = 3;
+/// Maximum digits before an area code in parentheses: `0055 (11)`.
+const MAX_BEFORE_AREA: usize = 4;
 /// From this many digits on, any word ends the number.
 const WHOLE: usize = 8;
 
@@ -40,6 +42,8 @@ pub(super) struct Written {
     pub is_international: bool,
     /// Whether it contains nothing but a number.
     pub is_pure: bool,
+    /// Whether parentheses contain digits after the number has begun: `98765-4321 (11)`.
+    pub has_late_group: bool,
 }
 
 /// The parts of a text that may be numbers.
@@ -55,6 +59,18 @@ pub(super) fn parts(text: &str) -> Vec<String> {
     }
     let parts = text.split('\n').map(str::trim).filter(|part| !part.is_empty());
     parts.map(str::to_owned).collect()
+}
+
+/// Whether a part in lower case is an extension alone: `ramal 12`.
+pub(super) fn is_extension(part: &str) -> bool {
+    let (word, number) = part.split_at(part.find(|c| !is_word(c)).unwrap_or(part.len()));
+    let number = number.trim_start_matches(['.', ':', ' ']);
+    EXTENSION_WORDS.contains(&word) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a character is part of a word between numbers.
+fn is_word(c: char) -> bool {
+    (c.is_alphanumeric() && !c.is_ascii_digit()) || c == '#'
 }
 
 /// Removes the parameters of a `tel:` address, such as `;ext=12`.
@@ -123,6 +139,7 @@ impl Written {
             raw,
             is_international,
             is_pure: words == 0,
+            has_late_group: has_late_group(&text),
         };
         written.drop_trunk();
         Some(written)
@@ -165,6 +182,12 @@ impl Written {
     }
 }
 
+fn has_late_group(text: &str) -> bool {
+    text.rsplit_once('(').is_some_and(|(before, group)| {
+        super::digits(before).len() > MAX_BEFORE_AREA && !super::digits(group).is_empty()
+    })
+}
+
 /// Whether the user of an address is a number as an exchange sends it.
 fn is_dialled(user: &str) -> bool {
     let digits = user.strip_prefix('+').unwrap_or(user);
@@ -185,12 +208,12 @@ fn without_extension(user: &str) -> (String, usize) {
             rest = &rest[1..];
             continue;
         }
-        let is_part = |c: char| (c.is_alphanumeric() && !c.is_ascii_digit()) || c == '#';
-        let word = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
         let is_extension = digits >= BEFORE_EXTENSION && EXTENSION_WORDS.contains(&word);
         if is_extension || digits >= WHOLE {
             let end = user.len() - rest.len();
-            return (user[..end].to_owned(), words + usize::from(!is_extension));
+            let has_words = !is_extension || rest[word.len()..].contains(char::is_alphabetic);
+            return (user[..end].to_owned(), words + usize::from(has_words));
         }
         let is_carrier = digits == 1 && word == "xx";
         words += usize::from(!is_carrier);
