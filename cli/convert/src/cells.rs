@@ -10,7 +10,8 @@ use super::proof::{DATES, Styles};
 use super::records::CompanyRef;
 use super::token::amount::{self, Amount};
 use super::token::date::{self, DateOrder, WrittenDate};
-use super::token::is_error;
+use super::token::people::ROUNDED;
+use super::token::{is_error, is_rounded};
 
 /// Fields of which the readers report error values themselves, besides dates.
 const READ: [&str; 7] = [
@@ -110,13 +111,14 @@ impl<'a> RowCells<'a> {
         let (cents, own) = self.ok_or_fault(column, cell, read)?;
         let of_heading = self.file.columns.get(column).and_then(|column| column.currency);
         let named = self.text(part, "currency").map(amount::currency_code);
-        let stated = own.map(str::to_owned).or(named);
+        // `$` is the sign of several currencies.
+        let of_dollar = self.wanted.filter(|_| !styles.is_dollar_other).or(Some("$"));
+        let precise = own.filter(|own| *own != "$").map(str::to_owned).or(named);
+        let stated = precise.or_else(|| own.and(of_dollar).map(str::to_owned));
         let Some(currency) = stated.or_else(|| of_heading.map(str::to_owned)) else {
             return Some(cents);
         };
-        let wanted = self
-            .wanted
-            .filter(|wanted| *wanted != currency && currency != "$");
+        let wanted = self.wanted.filter(|wanted| *wanted != currency);
         if let Some(wanted) = wanted.filter(|_| cents.get() > 0) {
             let heading = self.file.heading(column).to_owned();
             let reason =
@@ -227,6 +229,9 @@ impl<'a> RowCells<'a> {
             if is_bad(cell) && matches!(field, Some((FileKind::Opportunity, "status" | "column"))) {
                 let fault = self.reason(column, cell.text, "is an error value of a spreadsheet");
                 self.faults.push(fault);
+            } else if is_rounded(cell.text) && !is_read && field.is_none_or(|(_, field)| field != "id") {
+                let reason = format!("{ROUNDED}; it is kept as it is");
+                self.losses.push(self.reason(column, cell.text, &reason));
             } else if is_bad(cell) && !is_read {
                 let reason = self.reason(
                     column,

@@ -76,6 +76,14 @@ pub struct ConvertOptions<'a> {
     pub advanced: &'a dyn Fn(u64, u64),
 }
 
+impl ConvertOptions<'_> {
+    /// The currency of all amounts, if it is decided.
+    fn wanted_currency(&self) -> Option<String> {
+        let named = self.map.currency.as_deref().map(token::amount::currency_code);
+        named.or_else(|| self.currency.map(str::to_owned))
+    }
+}
+
 /// The result of a conversion.
 pub struct Converted<'a> {
     records: RecordBuilder<'a>,
@@ -103,7 +111,7 @@ pub fn convert<'a>(
         styles,
         mut questions,
         local_date,
-    } = Proofs::of(files, options.map);
+    } = Proofs::of(files, options.map, options.wanted_currency().as_deref());
     let local_date = local_date.filter(|_| options.zone.is_none());
     questions.extend(local_date.map(|place| {
         format!(
@@ -116,6 +124,7 @@ pub fn convert<'a>(
         .map(|file| report::missing_roles(file, options.map, options.admin.is_some()));
     let (roles, remarks): (Vec<_>, Vec<_>) = roles.unzip();
     questions.extend(roles.concat());
+    questions.extend(files.iter().flat_map(proof::unusual_amounts));
     let records = read_rows(files, &styles, ids, options)?;
     questions.extend(report::several_currencies(&records));
     if questions.is_empty() {
@@ -145,8 +154,7 @@ fn read_rows<'a>(
     if let Some(admin) = options.admin {
         records.set_admin(admin);
     }
-    let of_instance = || options.currency.map(str::to_owned);
-    records.currency = records.currency.or_else(of_instance);
+    records.currency = options.wanted_currency();
     records.add_files(files, styles, options.advanced)?;
     for file in files.iter().filter(|_| options.zone.is_some()) {
         records.ids.set_zone(file.names.product, zone.name());
@@ -296,3 +304,6 @@ pub fn zone_of_products(
     }
     Ok(zone)
 }
+
+#[cfg(test)]
+mod tests;

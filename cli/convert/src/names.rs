@@ -100,6 +100,7 @@ pub struct TotalsWords {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TokenWords {
+    scales: HashSet<String>,
     labels: HashSet<String>,
 }
 
@@ -371,6 +372,12 @@ pub fn month(word: &str) -> Option<u32> {
 pub fn is_date_filler(word: &str) -> bool {
     let words = &common().dates;
     words.weekdays.contains(word) || words.fillers.contains(word)
+}
+
+/// Whether a heading says that its amounts are thousands, millions or cents: `Valor (R$ mil)`.
+pub fn is_scaled(heading: &str) -> bool {
+    let scales = &common().tokens.scales;
+    plain(heading).split(' ').any(|word| scales.contains(word))
 }
 
 /// Whether a folded word of a cell with numbers or addresses names their use or joins them: `cel`, `trabalho`, `ou`.

@@ -7,6 +7,7 @@ use super::input::{Cell, CellType};
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
+use super::names;
 use super::target::ColumnTarget;
 use super::token::amount::{Amount, DecimalMark, MarkProof};
 use super::token::date::{DateOrder, OrderProof, WrittenDate};
@@ -35,6 +36,8 @@ pub struct Styles {
     pub dates: Option<DateOrder>,
     /// Whether an option or the map names the decimal mark.
     pub is_decimal_named: bool,
+    /// Whether `$` is no sign of the wanted currency, because amounts have another sign of it, such as `R$`.
+    pub is_dollar_other: bool,
 }
 
 /// The decisions of a run.
@@ -57,6 +60,10 @@ enum Evidence {
     Order(DateOrder),
     OpenOrder,
     Local,
+    /// A currency with a sign that contains `$`.
+    Dollar(&'static str),
+    /// A workbook's date from the 1st to the 12th, in which a program may have swapped day and month.
+    MaySwap,
 }
 
 /// The evidence of columns, with the first place of each.
@@ -65,7 +72,12 @@ struct Tally(BTreeMap<Evidence, String>);
 
 impl Tally {
     fn amount(&mut self, cell: Cell<'_>, place: impl FnOnce() -> String) {
-        let evidence = match Amount::of(cell).map(|amount| amount.proof) {
+        let amount = Amount::of(cell);
+        let currency = amount.as_ref().ok().and_then(|amount| amount.currency);
+        if let Some(code) = currency.filter(|code| *code != "$" && cell.text.contains('$')) {
+            self.0.entry(Evidence::Dollar(code)).or_default();
+        }
+        let evidence = match amount.map(|amount| amount.proof) {
             Ok(MarkProof::Proven(mark)) => Evidence::Mark(mark),
             Ok(MarkProof::Open(mark)) => Evidence::OpenMark(mark),
             _ => return,
@@ -126,10 +138,46 @@ impl Tally {
         open(DecimalMark::Comma).or_else(|| open(DecimalMark::Point))
     }
 
+    /// Whether amounts have another sign of a currency than `$` alone.
+    fn has_other_sign(&self, currency: Option<&str>) -> bool {
+        let mut evidence = self.0.keys();
+        evidence.any(|evidence| matches!(evidence, Evidence::Dollar(code) if Some(*code) == currency))
+    }
+
+    /// The question about dates of a workbook, if day and month may be swapped.
+    fn swap_question(&self) -> Option<String> {
+        let place = self.0.get(&Evidence::MaySwap)?;
+        let order = self.order().unwrap_or(DateOrder::Dmy);
+        let name = if order == DateOrder::Dmy { "dmy" } else { "mdy" };
+        Some(format!(
+            "day and month may be swapped: {place} is a date of the workbook, as all of its column from the 1st to the 12th \
+             are, and other dates are texts ({order}); write all as texts, or if the dates are right, add --dates {name}"
+        ))
+    }
+
     /// The place of a date that can be read in two ways.
     fn open_date(&self) -> Option<&String> {
         self.0.get(&Evidence::OpenOrder)
     }
+}
+
+/// The place of a workbook's date of a column, if all of them are from the 1st to the 12th and texts prove an order: a
+/// program that reads `03/02/2026` in the other order leaves `13/02/2026` a text.
+fn swapped<'a>(cells: impl Iterator<Item = (u64, Cell<'a>)>) -> Option<(u64, Cell<'a>)> {
+    let (mut first, mut is_proven) = (None, false);
+    for (line, cell) in cells {
+        if cell.kind == CellType::Date {
+            let (month, day) = (cell.text.get(5..7), cell.text.get(8..10));
+            if day > Some("12") {
+                return None;
+            }
+            first = first.or((day.is_some() && day != month).then_some((line, cell)));
+        } else {
+            let proof = WrittenDate::of(cell.text).map(|date| date.proof());
+            is_proven |= matches!(proof, Some(OrderProof::Proven(_)));
+        }
+    }
+    first.filter(|_| is_proven)
 }
 
 /// The proofs of the values of a file.
@@ -138,7 +186,7 @@ fn tally(file: &MappedFile) -> Tally {
     for (at, column) in file.columns.iter().enumerate() {
         let cells = || {
             let rows = file.sheet.grid.rows().map(move |row| (row.line(), row.cell(at)));
-            rows.filter(|(_, cell)| cell.kind == CellType::Text && !is_absent(cell.text))
+            rows.filter(|(_, cell)| cell.kind != CellType::Error && !is_absent(cell.text))
         };
         let place = |line: u64, cell: Cell<'_>| format!("{}:{line}: {:?}", file.sheet.name, cell.text);
         match column.target.field() {
@@ -147,6 +195,12 @@ fn tally(file: &MappedFile) -> Tally {
             }
             Some((_, field)) if DATES.contains(&field) => {
                 cells().for_each(|(line, cell)| tally.date(cell, true, || place(line, cell)));
+                if let Some((line, cell)) = swapped(cells()) {
+                    tally
+                        .0
+                        .entry(Evidence::MaySwap)
+                        .or_insert_with(|| place(line, cell));
+                }
             }
             // A column of dates without a field proves their order too.
             None if matches!(column.target, ColumnTarget::Custom(..))
@@ -162,7 +216,8 @@ fn tally(file: &MappedFile) -> Tally {
 
 impl Proofs {
     /// Decides the styles of all files, each by all of them together, else by its own values.
-    pub fn of(files: &[MappedFile], map: &MapFile) -> Self {
+    /// `wanted` is the currency of all amounts, if it is decided.
+    pub fn of(files: &[MappedFile], map: &MapFile, wanted: Option<&str>) -> Self {
         let tallies: Vec<_> = files.iter().map(tally).collect();
         let mut run = Tally::default();
         for tally in &tallies {
@@ -181,6 +236,7 @@ impl Proofs {
                 decimal,
                 dates,
                 is_decimal_named: map.decimal.is_some(),
+                is_dollar_other: own.has_other_sign(wanted),
             });
         }
         let decimal = map.decimal.or_else(|| run.decimal());
@@ -196,9 +252,32 @@ impl Proofs {
                 "the order of dates is open: {place} can be read in two ways; add --dates dmy (day first) or --dates mdy"
             ));
         }
+        proofs
+            .questions
+            .extend(run.swap_question().filter(|_| map.dates.is_none()));
         proofs.local_date = run.0.remove(&Evidence::Local);
         proofs
     }
+}
+
+/// The questions about a column of amounts that are not whole, or not those of one row each.
+pub fn unusual_amounts(file: &MappedFile) -> Vec<String> {
+    let value = names::field("opportunity.value");
+    let has_value = file.main != FileKind::Opportunity || file.has(FileKind::Opportunity, "value");
+    let columns = file.sheet.headings.iter().zip(&file.columns).enumerate();
+    let questions = columns.filter_map(|(at, (heading, column))| {
+        let is_value = column.target.field() == value;
+        let may_be = is_value || !has_value && names::resembles("value", heading);
+        let reason = if names::is_scaled(heading) && may_be {
+            "are thousands, millions or cents by its name; write the whole amounts, and name the column without that word"
+        } else if is_value && file.sheet.merged.contains(&at) {
+            "are in merged cells; write the amount of each row"
+        } else {
+            return None;
+        };
+        Some(format!("{}: the amounts of column {heading:?} {reason}", file.sheet.name))
+    });
+    questions.collect()
 }
 
 /// The styles of a file's columns of amounts and dates, as shown.

@@ -18,7 +18,7 @@ use super::mapping::MappedFile;
 use super::people::{Owners, RecordFields};
 use super::proof::Styles;
 use super::spool::{Spool, line};
-use super::token::{amount, is_rounded, people, without_fraction};
+use super::token::{is_rounded, people, without_fraction};
 use super::totals::RunningTotals;
 
 /// Fields that contain the text of the cell.
@@ -91,7 +91,7 @@ impl<'a> RecordBuilder<'a> {
         Ok(Self {
             zone,
             map,
-            currency: map.currency.as_deref().map(amount::currency_code),
+            currency: None,
             ids,
             users: Owners::new(known),
             admin: None,

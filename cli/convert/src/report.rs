@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::columns::PERSON;
 use super::index::SharedValue;
+use super::input::CellType;
 use super::kind::FileKind;
 use super::map::{MapFile, Role};
 use super::mapping::{MappedFile, quoted};
@@ -16,6 +17,7 @@ use super::people::RecordFields;
 use super::records::{RecordBuilder, RowRemark};
 use super::target::ColumnTarget;
 use super::token::amount::{Amount, MarkProof};
+use super::token::date::WrittenDate;
 use super::token::is_absent;
 
 /// Maximum listed duplicates, and maximum listed rows.
@@ -247,13 +249,23 @@ fn missing_role(file: &MappedFile, map: &MapFile, has_person: bool) -> Option<St
     })
 }
 
-/// The lines of a map that give a role a column: one of the columns that resemble it, else a placeholder.
+/// The lines of a map that give a role a column: one of the columns that resemble it and may have its values, else a
+/// placeholder.
 fn proposal(file: &MappedFile, role: &str, field: &str) -> String {
-    let columns = file.sheet.headings.iter().zip(&file.columns);
-    let alike = columns
-        .filter(|(heading, column)| column.target.field().is_none() && names::resembles(role, heading));
+    let columns = file.sheet.headings.iter().zip(&file.columns).enumerate();
+    let may_be = |at: usize, heading: &str| match role {
+        "value" => !names::is_scaled(heading),
+        "created" => {
+            let mut cells = file.sheet.grid.rows().map(|row| row.cell(at));
+            cells.any(|cell| cell.kind == CellType::Number || WrittenDate::of(cell.text).is_some())
+        }
+        _ => true,
+    };
+    let alike = columns.filter(|(at, (heading, column))| {
+        column.target.field().is_none() && names::resembles(role, heading) && may_be(*at, heading)
+    });
     let mut headings: Vec<_> = alike
-        .map(|(heading, _)| heading.as_str())
+        .map(|(_, (heading, _))| heading.as_str())
         .take(MAX_PROPOSED)
         .collect();
     if headings.is_empty() {
@@ -346,7 +358,8 @@ fn unknown_currency(records: &RecordBuilder) -> Option<String> {
 /// The question about amounts in several currencies, which a board would add up.
 pub fn several_currencies(records: &RecordBuilder) -> Option<String> {
     let currencies = records.deals.currencies.iter();
-    let most = currencies.clone().rev().max_by_key(|(_, rows)| **rows)?;
+    let codes = currencies.clone().filter(|(code, _)| *code != "$");
+    let most = codes.rev().max_by_key(|(_, rows)| **rows)?;
     let counts: Vec<_> = currencies
         .map(|(currency, rows)| format!("{currency} ({rows} rows)"))
         .collect();

@@ -26,8 +26,8 @@ impl std::fmt::Display for DateOrder {
 
 /// Longer texts are no dates.
 const MAX_DATE: usize = 64;
-/// Years of two digits below this one are after 2000.
-const CENTURY: u32 = 70;
+/// Years of two digits below this one are after 2000, as in Windows.
+const CENTURY: u32 = 50;
 
 /// The day of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -329,6 +329,7 @@ mod tests {
             (Dmy, "martes, 3 de marzo de 2026", "2026-03-03T03:00:00.000Z"),
             (Dmy, "20260403", "2026-04-03T03:00:00.000Z"),
             (Dmy, "13/02/98", "1998-02-13T02:00:00.000Z"),
+            (Dmy, "13/02/69", "1969-02-13T03:00:00.000Z"),
             // Midnight did not exist there.
             (Dmy, "04/11/2018", "2018-11-04T03:00:00.000Z"),
         ] {
