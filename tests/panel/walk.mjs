@@ -330,8 +330,15 @@ const parts = {
     await until("state.lift");
     await value("document.dispatchEvent(new PointerEvent('pointerup', { isPrimary: false }))");
     assert.ok(await value("Boolean(state.lift)"));
+    await browser.touch("touchMove", await browser.middle(".drop.lost"));
+    await wait(50);
     await browser.touch("touchEnd");
-    await until("!state.lift");
+    await until("document.querySelector('.ask')");
+    await wait(60);
+    await click(".ask [type=radio]");
+    await until("document.querySelector('.ask [type=radio]').checked");
+    await click(".ask .plain");
+    await until("!document.querySelector('dialog')");
   },
 
   async "win, lose with a reason, reopen"() {

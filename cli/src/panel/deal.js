@@ -126,12 +126,12 @@ function LeadChoice({ chosen, choose, fault }) {
     <p id="new-lead-note" class="fault">${fault}</p></div>`;
 }
 
-/* A field of a form. A long one grows with its text, and Enter submits the form. */
 const sent = event => {
   if (event.key !== "Enter" || event.isComposing) return;
   event.preventDefault();
   event.currentTarget.form.requestSubmit();
 };
+/* A field of a form. A long one grows with its text, and Enter submits the form as in the others. */
 const Input = ({ label, name, type = "text", isLong, fault, ...rest }) => html`<div class="field"><label for=${`new-${name}`}>${label}</label>
   <${isLong ? "textarea" : "input"} id=${`new-${name}`} name=${name} ...${isLong ? { rows: 2, onKeyDown: sent } : { type }} autocomplete="off" maxlength="255" aria-invalid=${fault ? "true" : undefined} aria-describedby=${`new-${name}-note`} ...${rest} />
   <p id=${`new-${name}-note`} class="fault">${fault}</p></div>`;
