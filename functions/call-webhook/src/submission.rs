@@ -10,12 +10,10 @@ use serde_json::{Map, Value};
 use shared::auth::claimed_form;
 use shared::calendar::LinkName;
 use shared::form::{Form, Submitted, Target, TokenHash};
-use shared::http::{
-    FilesIgnored, InvalidField, RawRequest, RequestError, decoded, parse_object, without_index,
-};
+use shared::http::{FilesIgnored, InvalidField, RawRequest, RequestError, decoded, parse_object};
 use shared::input::{person_text, person_value};
 use shared::store::{IdempotencyKey, Reader};
-use shared::text::{cut, fits};
+use shared::text::{cut, fits, without_index};
 
 /// Maximum characters of a name, and of bytes of all names and values.
 const MAX_NAME: usize = 64;

@@ -6,7 +6,11 @@ const NAMES: [&str; 10] = [
     "i", "apitoken", "query", "page", "limit", "from", "to", "search", "keyName", "",
 ];
 
-/// `%` and two hexadecimal digits are a byte, `+` is a space, all else is literal. Bytes that are not UTF-8 are Latin-1.
+/// The characters of 0x80 to 0x9F in Windows-1252.
+const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+/// `%` and two hexadecimal digits are a byte, `+` is a space, all else is literal. Bytes that are not UTF-8 are
+/// Windows-1252.
 fn decoded(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((first, behind)) = rest.split_first() {
@@ -22,7 +26,13 @@ fn decoded(text: &str) -> String {
         bytes.push(byte);
         rest = &behind[used..];
     }
-    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let character = |byte: u8| match byte {
+            0x80..=0x9f => WINDOWS.chars().nth(usize::from(byte) - 0x80).unwrap_or_default(),
+            other => char::from(other),
+        };
+        error.into_bytes().into_iter().map(character).collect()
+    })
 }
 
 /// `name[]` and `name[7]` are `name`.

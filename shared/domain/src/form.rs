@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::automation::template::placeholders_of;
 use crate::calendar::LinkName;
 use crate::event::{FormEvent, FormEventName};
 use crate::ids::{ColumnId, EventId, FormId, FunnelId, LeadId, TagId, UserId};
@@ -15,7 +16,7 @@ use crate::lead_edit::is_storable;
 use crate::meeting::NewContact;
 use crate::money::Cents;
 use crate::phone::identifying;
-use crate::text::{fits, hex};
+use crate::text::{fits, hex, without_index};
 use crate::time::Timestamp;
 
 /// The fixed fields with numbers.
@@ -183,6 +184,17 @@ impl Target {
     }
 }
 
+/// The field of a lead that a name means which differs in case or by a space, or is `name`.
+fn misspelt(name: &str) -> Option<&'static str> {
+    if name == "name" {
+        return Some("firstname");
+    }
+    let mut known = NewContact::FIELDS.iter().chain(&MORE_FIELDS);
+    known
+        .find(|known| name.trim().eq_ignore_ascii_case(known))
+        .copied()
+}
+
 /// Whether this is the name of a fixed field of a lead, not of a custom field.
 fn is_fixed(name: &str) -> bool {
     // The serialized form of an arbitrary lead has all stored fields.
@@ -235,6 +247,9 @@ impl Form {
         if title.is_some_and(|title| title.is_empty() || !fits(title, 255)) {
             return Err("opportunity.title: must have 1 to 255 characters".to_owned());
         }
+        if title.is_some_and(|title| !placeholders_of(title).is_ok_and(|found| found.is_empty())) {
+            return Err("opportunity.title: must not have placeholders; an automation fills them".to_owned());
+        }
         Ok(())
     }
 
@@ -253,11 +268,18 @@ impl Form {
                 _ if is_reserved || field.name.starts_with("utm_") => {
                     return invalid("name: must not be i, access_token or begin with utm_");
                 }
+                _ if without_index(field.name.clone()) != field.name => {
+                    return invalid("name: must not end with [], which the names of submissions lose");
+                }
                 _ if !names.insert(&field.name) => return invalid("name: is in the list already"),
                 _ if to.is_empty() || !fits(to, MAX_NAME) => {
                     return invalid("to: must have 1 to 64 characters");
                 }
                 None => return invalid("to: is not a field that a form can set"),
+                Some(Target::Custom(_)) if field.to.as_deref().and_then(misspelt).is_some() => {
+                    let meant = field.to.as_deref().and_then(misspelt).unwrap_or_default();
+                    return invalid(&format!("to: must be written {meant}"));
+                }
                 Some(target) if targets.contains(&target) => {
                     return invalid("to: another field of the form has it");
                 }

@@ -109,6 +109,19 @@ pub fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// A name without the `[]` or `[n]` that some libraries add to the name of a list.
+#[must_use]
+pub fn without_index(mut name: String) -> String {
+    let index = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    if let Some((base, index)) = index
+        && !base.is_empty()
+        && index.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name.truncate(base.len());
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -253,8 +253,19 @@ fn is_of_form(parts: &Parts) -> bool {
     path.is_some_and(|path| path.as_str() == multipart::ROUTE)
 }
 
+/// Encodings of text that a form may state.
+const FORM_CHARSETS: [&str; 7] = [
+    "utf-8",
+    "utf8",
+    "us-ascii",
+    "iso-8859-1",
+    "latin1",
+    "windows-1252",
+    "cp1252",
+];
+
 /// Why a body is refused whose headers say that it is compressed, or is text in another encoding than UTF-8. A form may
-/// be in Latin-1.
+/// be in Windows-1252.
 fn unsupported(parts: &Parts, body: &[u8]) -> Option<&'static str> {
     let value = |name| {
         parts
@@ -270,9 +281,14 @@ fn unsupported(parts: &Parts, body: &[u8]) -> Option<&'static str> {
         .unwrap_or_default()
         .to_ascii_lowercase();
     let charset = media_type.split_once("charset=").map(|(_, charset)| charset);
-    let is_other = charset.is_some_and(|charset| !charset.trim_matches('"').starts_with("utf-8"));
-    (is_other && !is_of_form(parts) && std::str::from_utf8(body).is_err())
-        .then_some("content-type: the body must be in UTF-8")
+    let charset = charset.map(|charset| charset.split(';').next().unwrap_or_default());
+    let charset = charset.map(|charset| charset.trim_matches(['"', ' ']))?;
+    let is_refused = if is_of_form(parts) {
+        !charset.is_empty() && !FORM_CHARSETS.contains(&charset)
+    } else {
+        !charset.starts_with("utf-8") && std::str::from_utf8(body).is_err()
+    };
+    is_refused.then_some("content-type: the body must be in UTF-8")
 }
 
 /// Whether the handler has set the content type to HTML. All other responses are JSON (C-5).

@@ -35,7 +35,7 @@ pub use idempotency::{Idempotent, replayed};
 pub use json::{TOO_LARGE, bytes_of, json, json_that_fits, show_lower_bound};
 pub use middleware::{BODY_LIMIT, RequestId, documents, one_host};
 pub use multipart::FilesIgnored;
-pub use params::{Params, decoded, without_index};
+pub use params::{Params, decoded};
 pub use problem::{ErrorFormat, Problem};
 pub use request::RawRequest;
 pub use source::SourceAddress;

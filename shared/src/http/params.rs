@@ -1,5 +1,6 @@
 //! The query string.
 
+use encoding_rs::WINDOWS_1252;
 use percent_encoding::percent_decode;
 
 use super::query::selection::{Field, Selection};
@@ -7,6 +8,7 @@ use super::{InvalidField, RequestError};
 use crate::input::flag_text;
 use crate::integer::plain;
 use crate::store::ListRequest;
+use crate::text::without_index;
 
 /// The decoded parameters of a query string, in order. Handlers ignore unknown parameters (C-6).
 #[derive(Clone, Default)]
@@ -136,21 +138,8 @@ impl Params {
     }
 }
 
-/// A name without the `[]` or `[n]` that some libraries add to the name of a list.
-#[must_use]
-pub fn without_index(mut name: String) -> String {
-    let index = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
-    if let Some((base, index)) = index
-        && !base.is_empty()
-        && index.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        name.truncate(base.len());
-    }
-    name
-}
-
-/// The pairs of a form-encoded text. `+` is a space. A name or value that is not valid UTF-8 is read as Latin-1,
-/// because some pages and programs send Latin-1.
+/// The pairs of a form-encoded text. `+` is a space. A name or value that is not valid UTF-8 is read as Windows-1252,
+/// which browsers send for pages in Latin-1 too.
 #[must_use]
 pub fn decoded(text: &[u8]) -> Vec<(String, String)> {
     let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
@@ -163,14 +152,17 @@ pub fn decoded(text: &[u8]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of a form-encoded name or value, in UTF-8 or else Latin-1.
+/// The text of a form-encoded name or value, in UTF-8 or else Windows-1252.
 fn text_of(encoded: &[u8]) -> String {
     let spaced: Vec<_> = encoded
         .iter()
         .map(|byte| if *byte == b'+' { b' ' } else { *byte })
         .collect();
     let bytes: Vec<_> = percent_decode(&spaced).collect();
-    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let (text, _) = WINDOWS_1252.decode_without_bom_handling(error.as_bytes());
+        text.into_owned()
+    })
 }
 
 // A query string may contain credentials, so its values stay out of logs.
@@ -199,11 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_utf_8_are_latin_1() {
-        let params = Params::parse("utf=Jo%C3%A3o&latin=Jo%E3o+%28a&&%E7=%FF&=b");
+    fn values_that_are_not_utf_8_are_windows_1252() {
+        let params = Params::parse("utf=Jo%C3%A3o&latin=Jo%E3o+%28a&&%E7=%FF&=b&dash=%96+%93a%94+%80");
+        assert_eq!(params.one("dash"), Ok(Some("– “a” €")));
         assert_eq!(params.one("utf"), Ok(Some("João")));
         assert_eq!(params.one("latin"), Ok(Some("João (a")));
-        assert_eq!(params.iter().last(), Some(("", "b")));
+        assert_eq!(params.iter().nth(3), Some(("", "b")));
         assert_eq!(params.iter().nth(2), Some(("ç", "ÿ")));
     }
 

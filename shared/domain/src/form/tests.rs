@@ -104,6 +104,22 @@ fn rules_of_a_form() {
             "opportunity.title: must have 1 to 255 characters",
         ),
         (
+            json!({ "opportunity": { "column": 31, "title": "Site {form=nome}" } }),
+            "opportunity.title: must not have placeholders; an automation fills them",
+        ),
+        (
+            json!({ "fields": [{ "name": "itens[]" }] }),
+            "fields[0].name: must not end with [], which the names of submissions lose",
+        ),
+        (
+            json!({ "fields": [{ "name": "nome", "to": "name" }] }),
+            "fields[0].to: must be written firstname",
+        ),
+        (
+            json!({ "fields": [{ "name": "fone", "to": "Phone " }] }),
+            "fields[0].to: must be written phone",
+        ),
+        (
             json!({ "tags": vec![1; 51] }),
             "tags: must have at most 50 elements",
         ),

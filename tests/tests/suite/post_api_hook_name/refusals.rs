@@ -111,7 +111,19 @@ async fn the_missing_or_invalid_field_is_named() {
             .await
             .is(400, &invalid(details));
     }
+    let form = |charset: &str| format!("application/x-www-form-urlencoded; charset={charset}");
+    let call = world
+        .call("POST", &address(""))
+        .header("content-type", &form("koi8-r"));
+    let refused = call.bytes("nome=%C1".to_owned()).send().await;
+    assert_eq!(refused.status, 415);
     assert_eq!(world.raw().items().len(), before);
+    // Browsers send Windows-1252 for pages in Latin-1.
+    let call = world
+        .call("POST", &address(""))
+        .header("content-type", &form("ISO-8859-1"));
+    let taken = call.bytes("nome=Jo%E3o+%96+%93a%94".to_owned()).send().await;
+    assert_eq!(taken.status, 200);
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@ mod maker;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use shared::http::without_index;
 use shared::json::decimal_text;
 use shared::lead::Lead;
+use shared::text::without_index;
 use shared::text::{clean, cut};
 use tests::forms::TOKEN;
 
@@ -96,7 +96,10 @@ fn add_joined(known: &mut Vec<Value>, values: Vec<String>) {
     known.extend(values.into_iter().map(Value::from));
 }
 
-/// The text of percent-encoded bytes; Latin-1 where they are not UTF-8.
+/// The characters of 0x80 to 0x9F in Windows-1252.
+const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+/// The text of percent-encoded bytes; Windows-1252 where they are not UTF-8.
 fn decoded(bytes: &[u8]) -> String {
     let mut text = Vec::new();
     let mut at = 0;
@@ -116,7 +119,13 @@ fn decoded(bytes: &[u8]) -> String {
         }
         at += 1;
     }
-    String::from_utf8(text).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+    String::from_utf8(text).unwrap_or_else(|error| {
+        let character = |byte: u8| match byte {
+            0x80..=0x9f => WINDOWS.chars().nth(usize::from(byte) - 0x80).unwrap_or_default(),
+            other => char::from(other),
+        };
+        error.into_bytes().into_iter().map(character).collect()
+    })
 }
 
 /// Requires that a lead has nothing but what it had and what was sent.
