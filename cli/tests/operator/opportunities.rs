@@ -142,6 +142,14 @@ fn columns_with_opportunities_cannot_be_removed() {
         "an archived one stands in it"
     );
     bench.import(&opportunity(6, 31, "")).done();
+    // A form, a report or an automation with the column would silently do less.
+    let form = json!({ "kind": "hook", "id": 4, "name": "site", "token": "t", "opportunity": { "column": 32, "title": "a" } });
+    bench.import(&format!("{form}\n")).done();
+    assert_eq!(
+        refused(&bench.import(&without).document()),
+        ["line 1: columns: column 32 is in opportunity.column of hook 4; change that first"]
+    );
+    bench.funil("remove --instance acme --alone --kind hook 4").done();
     assert_eq!(bench.import(&without).done().document()["imported"], 1);
     let gone = bench.import(&opportunity(5, 32, "")).document();
     assert_eq!(

@@ -137,7 +137,7 @@ impl StoredKind for Funnels {
 }
 
 impl Operator {
-    /// Decides funnels. A funnel that would lose a column with opportunities is refused.
+    /// Decides funnels. A funnel that would lose a column in use is refused.
     async fn decide_funnels(&self, funnels: &[&Funnel]) -> Result<Vec<Decision>, OperatorError> {
         let keys = funnels.iter().map(|funnel| self.keys().funnel(funnel.id));
         let found = FoundItems::from(self.reads().get_many(keys).await?);
@@ -145,24 +145,41 @@ impl Operator {
         for funnel in funnels {
             let decision = match self.lost_column(funnel, &found).await {
                 Ok(None) => found.replace(Kind::Funnels, self.keys().funnel(funnel.id), *funnel),
-                Ok(Some(column)) => Err(Skip::Refused(format!(
-                    "columns: column {column} still has opportunities; move them first"
-                ))),
-                Err(error) => Err(Skip::Failed(error)),
+                Ok(Some(reason)) => Err(Skip::Refused(format!("columns: column {reason}"))),
+                Err(OperatorError::Store(error)) => Err(Skip::Failed(error)),
+                Err(error) => return Err(error),
             };
             decisions.push(decision);
         }
         Ok(decisions)
     }
 
-    /// A column with opportunities that the funnel would lose. No response would show these opportunities.
-    async fn lost_column(&self, funnel: &Funnel, found: &FoundItems) -> Result<Option<ColumnId>, StoreError> {
+    /// A column in use that the funnel would lose, and its use. No response would show its opportunities, and a form or
+    /// an automation would make none.
+    async fn lost_column(
+        &self,
+        funnel: &Funnel,
+        found: &FoundItems,
+    ) -> Result<Option<String>, OperatorError> {
         let stored = found.get(&self.keys().funnel(funnel.id)).cloned();
         let stored = stored.map(Funnels::DECODE).transpose()?;
         let before = stored.iter().flat_map(|stored| &stored.columns);
-        for column in before.filter(|column| !funnel.has_column(column.id)) {
-            if self.has_opportunities(funnel.id, column.id).await? {
-                return Ok(Some(column.id));
+        let lost: Vec<_> = before.filter(|column| !funnel.has_column(column.id)).collect();
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        let others = self.reader().every_funnel().await?;
+        for column in lost.into_iter().map(|column| column.id) {
+            if self.has_opportunities(funnel.id, column).await? {
+                return Ok(Some(format!("{column} still has opportunities; move them first")));
+            }
+            let mut others = others.iter().filter(|other| other.id != funnel.id);
+            let is_last = !others.any(|other| other.has_column(column));
+            if let Some(user) = self.setting_with_column(funnel.id, column, is_last).await? {
+                let (kind, id, field) = (user.kind, user.id, user.field);
+                return Ok(Some(format!(
+                    "{column} is in {field} of {kind} {id}; change that first"
+                )));
             }
         }
         Ok(None)

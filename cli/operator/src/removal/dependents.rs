@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use shared::credential::CredentialKind;
-use shared::ids::ColumnId;
+use shared::ids::{ColumnId, FunnelId};
 use table::item;
 
 use super::Target;
-use crate::kinds::{Events, Kind, RecordKind, Referent, StoredKind, with_stored};
+use crate::kinds::{
+    Automations, Events, Hooks, Kind, RecordKind, Referent, Reports, StoredKind, with_stored,
+};
 use crate::{Operator, OperatorError};
 
 /// Maximum listed dependents.
@@ -74,6 +76,29 @@ impl Operator {
         };
         search.search_all().await?;
         Ok(search.found)
+    }
+}
+
+impl Operator {
+    /// A form, report or automation that names a column of a funnel. `is_last` tells whether no other funnel has the column.
+    pub(crate) async fn setting_with_column(
+        &self,
+        funnel: FunnelId,
+        column: ColumnId,
+        is_last: bool,
+    ) -> Result<Option<Dependent>, OperatorError> {
+        let lost_columns: BTreeSet<_> = is_last.then_some(column).into_iter().collect();
+        let mut search = Search {
+            operator: self,
+            target: Target::Column(funnel, column),
+            lost_columns: &lost_columns,
+            watch: &|_| (),
+            found: Dependents::default(),
+        };
+        search.search_kind::<Hooks>().await?;
+        search.search_kind::<Reports>().await?;
+        search.search_kind::<Automations>().await?;
+        Ok(search.found.listed.into_iter().next())
     }
 }
 
