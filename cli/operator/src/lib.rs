@@ -69,7 +69,7 @@ pub enum OperatorError {
     #[error("instance {0} is being deleted; finish it with: funil instance delete {0}")]
     BeingDeleted(InstanceName),
     /// The user of a new credential does not exist.
-    #[error("there is no user {1} in instance {0}; import it first: funil import --instance {0} FILE")]
+    #[error("there is no user {1} in instance {0}; add it with: funil user add --instance {0}")]
     NoUser(InstanceName, UserId),
     /// The user of a new credential is inactive.
     #[error("user {1} of instance {0} is inactive; import it with \"active\": true first")]

@@ -1,9 +1,12 @@
 //! `funil user add`, `funil funnel add`, `funil calendar add`: one record from a few answers (C-111).
 
+use std::cell::Cell;
+
 use clap::{Args, Subcommand};
 use operator::{Operator, kinds};
 use serde_json::Value;
 use shared::ids::{GroupId, UserId};
+use shared::lead::same_email;
 
 use super::ask::{self, Asking};
 use super::credential::InstanceArg;
@@ -122,7 +125,19 @@ pub async fn user(add: UserAdd, global: &Global) -> Result<Answer, Failure> {
     let lowest = ids.first().map_or("1", String::as_str);
     let asked = || asking.answer(add.group.as_deref(), "Group", lowest, known);
     let group = if add.admin { None } else { Some(asked()?.get()) };
-    let id = provision::next_id::<kinds::Users>(&operator, |user| user.id.get()).await?;
+    let (address, other) = (email.as_deref().and_then(same_email), Cell::new(None));
+    let id = provision::next_id::<kinds::Users>(&operator, |user| {
+        if address.is_some() && user.email.as_deref().and_then(same_email) == address {
+            other.set(Some(user.id));
+        }
+        user.id.get()
+    });
+    let id = id.await?;
+    if let (Some(other), Some(email)) = (other.get(), &email) {
+        return Err(Failure::Refused(format!(
+            "user {other} has the e-mail address {email} already"
+        )));
+    }
     let new_group = group.filter(|_| groups.is_empty()).map(provision::group_line);
     let user = provision::user_line(id, &name, email.as_deref(), group);
     let lines: Vec<_> = new_group.into_iter().chain([user]).collect();

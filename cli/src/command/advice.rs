@@ -34,11 +34,11 @@ const MEANINGS: [(&[&str], &str); 13] = [
     ),
     (
         &["Missing Region"],
-        "no AWS region is set; set AWS_REGION, or name a DynamoDB API with --endpoint",
+        "no AWS region is set; set AWS_REGION, or name a directory with --data, or a DynamoDB API with --endpoint",
     ),
     (
         &["credential provider was not enabled"],
-        "there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID, or name a DynamoDB API with --endpoint",
+        "there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID, or name a directory with --data, or a DynamoDB API with --endpoint",
     ),
     (
         &["cargo feature"],
@@ -47,7 +47,8 @@ const MEANINGS: [(&[&str], &str); 13] = [
     ),
     (
         &["loading credentials", "not properly configured"],
-        "the AWS credentials cannot be loaded; check AWS_PROFILE and ~/.aws/config, or name a DynamoDB API with --endpoint",
+        "the AWS credentials cannot be loaded; check AWS_PROFILE and ~/.aws/config, \
+         or name a directory with --data, or a DynamoDB API with --endpoint",
     ),
     (
         &["not reached:", "no answer in time"],

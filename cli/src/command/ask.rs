@@ -104,6 +104,10 @@ pub fn names(text: &str) -> Result<Vec<String>, String> {
     if names.is_empty() {
         return Err("must be names separated by commas, such as Entrada, Proposta".to_owned());
     }
+    let mut others = names.iter().enumerate();
+    if let Some((_, name)) = others.find(|(at, name)| names.iter().take(*at).any(|before| before == *name)) {
+        return Err(format!("{name} is there twice"));
+    }
     Ok(names)
 }
 

@@ -31,7 +31,7 @@ pub struct LinkUrl {
     /// `<BaseUrl>`, to be replaced by that output of the stack]
     #[arg(long, value_name = "URL", value_parser = address)]
     url: Option<String>,
-    /// Validity of the panel's link in days
+    /// Days until a panel's link ends
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=36500))]
     days: u32,
 }

@@ -128,7 +128,7 @@ pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) 
     if let Some(path) = output {
         write_new(path, &text)?;
     }
-    let source = Source::spool(text.as_bytes())?;
+    let source = Source::of(text);
     let report = import::import(operator, &source, false, &ProgressBar::hidden()).await;
     let report = report.map_err(|error| match error {
         ImportError::Read(cause) => cause.into(),
@@ -137,7 +137,12 @@ pub async fn bring(operator: &Operator, lines: &[Value], output: Option<&Path>) 
     let refused = report.refused.first();
     refused.map_or(Ok(()), |refused| {
         let (line, reason) = (refused.line, &refused.reason);
-        Err(Failure::Refused(format!("line {line}: {reason}")))
+        let place = if lines.len() > 1 {
+            format!("line {line}: ")
+        } else {
+            String::new()
+        };
+        Err(Failure::Refused(format!("{place}{reason}")))
     })
 }
 

@@ -83,7 +83,7 @@ pub async fn run(Queue { instance, kind, run }: Queue, global: &Global) -> Resul
         let left = operator.queue(kind.as_deref()).await?;
         let left = left.len() - left.iter().filter(of_receivers).count();
         let note = format!(
-            "{} tried, {left} left, {sent} sent within a minute",
+            "{} tried, {left} left, {sent} will be sent within a minute",
             found.len() - sent
         );
         (found, note)

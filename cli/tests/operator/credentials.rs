@@ -93,7 +93,7 @@ fn credentials_require_an_active_user() {
     for (user, reason) in [
         (
             99,
-            "there is no user 99 in instance acme; import it first: funil import --instance acme FILE",
+            "there is no user 99 in instance acme; add it with: funil user add --instance acme",
         ),
         (
             9,

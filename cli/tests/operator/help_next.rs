@@ -65,11 +65,11 @@ fn missing_credentials_or_region() {
     for (environment, reason) in [
         (
             &[][..],
-            "there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID, or name a DynamoDB API with --endpoint",
+            "there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID, or name a directory with --data, or a DynamoDB API with --endpoint",
         ),
         (
             &[("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")],
-            "no AWS region is set; set AWS_REGION, or name a DynamoDB API with --endpoint",
+            "no AWS region is set; set AWS_REGION, or name a directory with --data, or a DynamoDB API with --endpoint",
         ),
     ] {
         assert_says(&elsewhere(&["instance", "list"], environment), reason);
@@ -89,7 +89,7 @@ fn unsupported_aws_profiles() {
     let elsewhere_signed = "this AWS profile signs in by another program; hand its credentials over with: \
                             eval \"$(aws configure export-credentials --format env)\"";
     let unusable = "the AWS credentials cannot be loaded; check AWS_PROFILE and ~/.aws/config, \
-                    or name a DynamoDB API with --endpoint";
+                    or name a directory with --data, or a DynamoDB API with --endpoint";
     for (profile, reason) in [
         ("sso", elsewhere_signed),
         ("program", elsewhere_signed),

@@ -98,6 +98,7 @@ fn nothing_is_written_before_every_answer_is_good() {
             "--stages ,",
             "Stages of the funnel: must be names separated by commas, such as Entrada, Proposta",
         ),
+        ("--stages Novo,Novo", "Stages of the funnel: Novo is there twice"),
         (
             "--hours 9-18",
             "Hours of the calendar: must be openings such as 09:00-12:00, 13:30-18:00",
@@ -154,6 +155,9 @@ fn single_records_are_added_above_those_that_exist() {
         refused.document(),
         json!({ "error": "Group: must be the id of a group: 1" })
     );
+    let again = bench.funil("user add --instance acme --yes --email BIA@example.com --json");
+    let error = "user 2 has the e-mail address BIA@example.com already";
+    assert_eq!(again.document(), json!({ "error": error }));
     let funnel = bench
         .funil("funnel add --instance acme --yes --name Parcerias --stages Contato,Acordo")
         .done();

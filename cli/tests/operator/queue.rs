@@ -176,7 +176,8 @@ fn work_of_every_kind_is_listed_and_done() {
     );
     let done = queue(" --run");
     assert!(
-        done.err.contains("5 tried, 0 left, 0 sent within a minute"),
+        done.err
+            .contains("5 tried, 0 left, 0 will be sent within a minute"),
         "{}",
         done.err
     );

@@ -10,7 +10,13 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// The lines of an import.
 #[derive(Debug)]
-pub struct Source(File);
+pub struct Source(Content);
+
+#[derive(Debug)]
+enum Content {
+    File(File),
+    Text(String),
+}
 
 impl Source {
     /// Opens a file of lines. Other input, such as a pipe, is copied to a temporary file.
@@ -20,9 +26,15 @@ impl Source {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.is_file() {
-            return Ok(Self(file));
+            return Ok(Self(Content::File(file)));
         }
         Self::spool(file)
+    }
+
+    /// The lines of a text in memory.
+    #[must_use]
+    pub fn of(text: String) -> Self {
+        Self(Content::Text(text))
     }
 
     /// A copy of `input`, in a file that no other process can open.
@@ -32,7 +44,7 @@ impl Source {
     pub fn spool(mut input: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut input, &mut file)?;
-        Ok(Self(file))
+        Ok(Self(Content::File(file)))
     }
 
     /// The size in bytes.
@@ -40,15 +52,27 @@ impl Source {
     /// # Errors
     /// The system's error.
     pub(super) fn bytes(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        match &self.0 {
+            Content::File(file) => Ok(file.metadata()?.len()),
+            Content::Text(text) => Ok(text.len() as u64),
+        }
     }
 
     /// The lines beginning with `from`.
     pub(super) fn lines(&self, from: LineStart) -> io::Result<Lines<'_>> {
-        let mut file = &self.0;
-        file.seek(SeekFrom::Start(from.offset))?;
+        let reader: Box<dyn BufRead + Send + '_> = match &self.0 {
+            Content::File(file) => {
+                let mut file = file;
+                file.seek(SeekFrom::Start(from.offset))?;
+                Box::new(BufReader::with_capacity(1 << 16, file))
+            }
+            Content::Text(text) => {
+                let offset = usize::try_from(from.offset).unwrap_or(usize::MAX);
+                Box::new(text.as_bytes().get(offset..).unwrap_or_default())
+            }
+        };
         Ok(Lines {
-            reader: BufReader::with_capacity(1 << 16, file),
+            reader,
             buffer: Vec::new(),
             next: from,
             last: from,
@@ -72,7 +96,7 @@ impl LineStart {
 
 /// A reader of lines, which keeps one in memory.
 pub(super) struct Lines<'a> {
-    reader: BufReader<&'a File>,
+    reader: Box<dyn BufRead + Send + 'a>,
     buffer: Vec<u8>,
     next: LineStart,
     last: LineStart,
@@ -187,10 +211,14 @@ mod tests {
 
     #[test]
     fn lines_can_be_read_again() {
-        let source = Source::spool(&b"1\n2\n"[..]).unwrap();
-        for _ in 0..2 {
-            let mut lines = source.lines(LineStart::START).unwrap();
-            assert_eq!(lines.next().unwrap(), Some((1, Ok("1\n"))));
+        for source in [
+            Source::spool(&b"1\n2\n"[..]).unwrap(),
+            Source::of("1\n2\n".to_owned()),
+        ] {
+            for _ in 0..2 {
+                let mut lines = source.lines(LineStart::START).unwrap();
+                assert_eq!(lines.next().unwrap(), Some((1, Ok("1\n"))));
+            }
         }
     }
 
