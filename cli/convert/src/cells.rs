@@ -6,6 +6,7 @@ use domain::time::{Timestamp, Zone};
 use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
+use super::names;
 use super::proof::{DATES, Styles};
 use super::records::CompanyRef;
 use super::token::amount::{self, Amount};
@@ -118,7 +119,10 @@ impl<'a> RowCells<'a> {
         let Some(currency) = stated.or_else(|| of_heading.map(str::to_owned)) else {
             return Some(cents);
         };
-        let wanted = self.wanted.filter(|wanted| *wanted != currency);
+        // A text that names no currency is that of the board.
+        let is_code = currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_named = is_code || names::currency(&currency).is_some();
+        let wanted = self.wanted.filter(|wanted| *wanted != currency && is_named);
         if let Some(wanted) = wanted.filter(|_| cents.get() > 0) {
             let heading = self.file.heading(column).to_owned();
             let reason =

@@ -288,8 +288,8 @@ fn proof(number: &str, is_grouped: bool) -> Option<MarkProof> {
 
 /// The code of a cell in a column of currencies. An unknown text is its own code.
 pub fn currency_code(cell: &str) -> String {
-    let known = names::currency(cell).map(str::to_owned);
-    known.unwrap_or_else(|| cell.trim().to_uppercase())
+    let known = names::currency(cell).or_else(|| currency_of_heading(cell));
+    known.map_or_else(|| cell.trim().to_uppercase(), str::to_owned)
 }
 
 /// The ISO code of a currency that a heading names: `Valor (US$)`, `Amount EUR`.
