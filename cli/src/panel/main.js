@@ -85,7 +85,6 @@ addEventListener("popstate", () => {
   else if (location.hash.includes("k=")) start();
 });
 addEventListener("pagehide", leavePlace);
-addEventListener("online", poll);
 document.addEventListener("visibilitychange", () => !document.hidden && poll());
 setInterval(poll, POLL);
 
