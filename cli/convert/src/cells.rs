@@ -103,7 +103,7 @@ impl<'a> RowCells<'a> {
 
     /// The amount of a field, if it is in the wanted currency.
     pub fn amount(&mut self, part: FileKind, field: &'static str) -> Option<Cents> {
-        let (column, cell) = self.file.values(self.row, part, field).next()?;
+        let (column, cell) = self.file.first(self.row, (part, field))?;
         let styles = self.styles;
         let read = Amount::of(cell).and_then(|amount| {
             let cents = amount.cents(styles.decimal, styles.is_decimal_named)?;

@@ -77,13 +77,22 @@ pub fn main_kind(names: &FileNames, headings: &[String]) -> FileKind {
             found.is_some_and(|(_, field)| fields.contains(&field))
         })
     };
-    let is_titled = headings.iter().any(|heading| {
-        !is_bare(heading) && names.field(FileKind::Opportunity, heading) == names::field("opportunity.title")
-    });
+    let titles = headings
+        .iter()
+        .filter(|heading| names.field(FileKind::Opportunity, heading) == names::field("opportunity.title"));
+    // `Número` may be that of a house or a telephone.
+    let is_titled = titles
+        .into_iter()
+        .any(|heading| !is_bare(heading) && !matches!(plain(heading).as_str(), "numero" | "n" | "no"));
     if has(FileKind::Opportunity, &["column", "funnel", "value"]) || is_titled {
         return FileKind::Opportunity;
     }
-    let has_person = has(FileKind::Lead, &["firstname", "lastname", "mobile", "chatapp"]);
+    // A list of companies has their names, and one of persons has a column of contacts.
+    let has_contacts = headings.iter().any(|heading| {
+        names::resembles("contact", heading)
+            && names.field(FileKind::Lead, heading) == names::field("lead.name")
+    });
+    let has_person = has_contacts || has(FileKind::Lead, &["firstname", "lastname", "mobile", "chatapp"]);
     let has_contact = has(FileKind::Lead, &["email", "name"]);
     let has_company = has(
         FileKind::Company,
@@ -203,6 +212,37 @@ mod tests {
                 "Negócio;Valor;Etapa;Cliente;Telefone comercial;E-mail principal",
                 Opportunity,
                 "opportunity.title|opportunity.value|opportunity.column|lead.name|lead.phone|lead.email",
+            ),
+            (
+                Product::Csv,
+                "Name;Stage;Deal Value;Contacts;Phone;Value Currency;pipeline_name;ID Contato;Account Email",
+                Opportunity,
+                "opportunity.title|opportunity.column|opportunity.value|lead.name|lead.phone|opportunity.currency|\
+                 opportunity.funnel|lead.id|company.companyemail",
+            ),
+            (
+                Product::Csv,
+                "Empresa;Contato;Telefone;E-mail;Segmento",
+                Lead,
+                "company.companyname|lead.name|lead.phone|lead.email|-",
+            ),
+            (
+                Product::Csv,
+                "ID;Nome;Endereço;Número;CEP;Fone;Celular;E-mail;Situação",
+                Lead,
+                "lead.id|lead.name|lead.address|-|lead.zipcode|lead.phone|lead.mobile|lead.email|-",
+            ),
+            (
+                Product::Auto,
+                "Vorname|Nachname|Firma|Telefon geschäftlich|E-Mail-Adresse|E-Mail 2: Adresse|Kategorien",
+                Lead,
+                "lead.firstname|lead.lastname|company.companyname|lead.phone|lead.email|lead.email|lead.tags",
+            ),
+            (
+                Product::Auto,
+                "ID|Nombre del lead|Contacto principal|Compañía|Teléfono oficina (contacto)|Teléfono celular (contacto)|Cerrado el",
+                Opportunity,
+                "opportunity.id|opportunity.title|lead.name|company.companyname|lead.phone|lead.mobile|opportunity.closeDate",
             ),
             (
                 Product::Auto,

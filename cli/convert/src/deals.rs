@@ -136,12 +136,22 @@ impl RecordBuilder<'_> {
             ));
             return Status::Open;
         }
-        if found.is_none() && names::looks_closed(&plain(text)) {
+        let is_status = !cells.file.has(part, "column") && cells.text(part, "status").is_some();
+        if found.is_none() && (is_status || !names::closings(&plain(text)).is_empty()) {
             *self.deals.doubtful.entry(text.to_owned()).or_default() += 1;
         }
         let found = found.unwrap_or_default();
         if !text.is_empty() {
             *self.deals.statuses.entry((text.to_owned(), found)).or_default() += 1;
+        }
+        if found != Status::Open {
+            return found;
+        }
+        if let Some(status) = cells.file.mapped_closing(cells.row) {
+            return status;
+        }
+        if let Some(column) = cells.file.closed_by(cells.row, self.map) {
+            *self.deals.closed_by.entry((cells.index, column)).or_default() += 1;
         }
         found
     }

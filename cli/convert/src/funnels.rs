@@ -35,8 +35,10 @@ pub struct Deals {
     pub statuses: BTreeMap<(String, Status), u64>,
     /// Texts of statuses that are unknown.
     pub unknown: BTreeSet<String>,
-    /// Stages that look closed and are read as open, with their rows.
+    /// Stages that look closed and unknown statuses, both read as open, with their rows.
     pub doubtful: BTreeMap<String, u64>,
+    /// Number of open rows that a column states as closed, by the indexes of file and column.
+    pub closed_by: BTreeMap<(usize, usize), u64>,
     /// Number of amounts by currency.
     pub currencies: BTreeMap<String, u64>,
 }
@@ -67,6 +69,7 @@ impl Deals {
             statuses: BTreeMap::new(),
             unknown: BTreeSet::new(),
             doubtful: BTreeMap::new(),
+            closed_by: BTreeMap::new(),
             currencies: BTreeMap::new(),
         })
     }

@@ -4,8 +4,11 @@
 //! reported with file and line, and the others are converted.
 
 mod cells;
+mod closing;
 mod columns;
+mod content;
 mod deals;
+mod doubts;
 mod funnels;
 mod ids;
 mod index;
@@ -20,6 +23,7 @@ mod product;
 mod proof;
 mod records;
 mod report;
+mod roles;
 mod spool;
 mod target;
 mod token;
@@ -121,12 +125,13 @@ pub fn convert<'a>(
     let is_decided = questions.is_empty();
     let roles = files
         .iter()
-        .map(|file| report::missing_roles(file, options.map, options.admin.is_some()));
+        .map(|file| roles::missing_roles(file, options.map, options.admin.is_some()));
     let (roles, remarks): (Vec<_>, Vec<_>) = roles.unzip();
     questions.extend(roles.concat());
     questions.extend(files.iter().flat_map(proof::unusual_amounts));
     let records = read_rows(files, &styles, ids, options)?;
     questions.extend(report::several_currencies(&records));
+    questions.extend(roles::closed_elsewhere(&records, files, false));
     if questions.is_empty() {
         questions.extend(without_records(&records, files));
     }
@@ -199,7 +204,7 @@ impl Converted<'_> {
         self.records.losses.len()
     }
 
-    /// Statuses and funnels as sections of a map.
+    /// Statuses and funnels as lines of a map.
     #[must_use]
     pub fn map(&self) -> String {
         report::written_decisions(&self.records)

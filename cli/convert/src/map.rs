@@ -5,6 +5,7 @@ use std::io;
 
 use domain::opportunity::Status;
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use super::input::Sheet;
 use super::kind::FileKind;
@@ -55,6 +56,8 @@ pub struct MapFile {
     pub kinds: BTreeMap<String, FileKind>,
     /// Roles that a file lacks.
     pub absent: BTreeMap<String, Vec<Role>>,
+    /// Statuses of opportunities by file and heading of a column in which they have a value other than "no".
+    pub closed: BTreeMap<String, BTreeMap<String, Status>>,
     /// Lines that look like totals and are rows.
     pub rows: BTreeMap<String, Vec<u64>>,
     /// Fields by heading, in all files.
@@ -73,7 +76,8 @@ impl MapFile {
     /// # Errors
     /// An error of kind `InvalidData`, if the text is not TOML or has an unknown key.
     pub fn read(text: &str) -> io::Result<Self> {
-        toml::from_str(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        let read = toml::from_str(text).or_else(|error| joined(text).ok_or(error)?.try_into());
+        read.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
     /// Requires that the files and headings of the map exist.
@@ -87,12 +91,14 @@ impl MapFile {
             .keys()
             .chain(self.absent.keys())
             .chain(self.rows.keys())
+            .chain(self.closed.keys())
             .chain(self.files.keys());
         if let Some(file) = files.find(|name| !named.contains(name)) {
             return Err(format!("there is no file {file:?} among the files to convert"));
         }
         let known: HashSet<_> = sheets.iter().flat_map(|sheet| &sheet.headings).collect();
         let own = self.files.values().flat_map(BTreeMap::keys);
+        let own = own.chain(self.closed.values().flat_map(BTreeMap::keys));
         let mut headings = self.columns.keys().chain(own);
         match headings.find(|heading| !known.contains(heading)) {
             Some(heading) => Err(format!(
@@ -114,5 +120,59 @@ impl MapFile {
     #[must_use]
     pub fn lacks(&self, file: &str, role: Role) -> bool {
         self.absent.get(file).is_some_and(|roles| roles.contains(&role))
+    }
+}
+
+/// The table of a map that repeats keys, as one does after whose lines others are added: a later line replaces an earlier
+/// one, and lists of rows and roles grow. `None` if a line is no entry of its own.
+fn joined(text: &str) -> Option<Table> {
+    let mut table = Table::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with('[') {
+            return None;
+        }
+        join(&mut table, toml::from_str(line).ok()?, "");
+    }
+    Some(table)
+}
+
+fn join(table: &mut Table, added: Table, section: &str) {
+    for (key, value) in added {
+        let section = if section.is_empty() {
+            key.clone()
+        } else {
+            section.to_owned()
+        };
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(known)), Value::Table(added)) => join(known, added, &section),
+            (Some(Value::Array(known)), Value::Array(added)) if section != "funnels" => known.extend(added),
+            (_, value) => _ = table.insert(key, value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The printed lines may be added after those of a printed map.
+    #[test]
+    fn later_lines_replace_earlier_ones() {
+        let map = MapFile::read(
+            "kinds.\"a.csv\" = \"opportunity\"\nstatus.\"Fim\" = \"open\"\nfunnels.\"Funil\" = [\"A\", \"B\"]\n\
+             rows.\"a.csv\" = [5]\n# to judge\n    status.\"Fim\" = \"gain\"  # or \"lost\"\n    rows.\"a.csv\" = [9]\n\
+             funnels.\"Funil\" = [\"B\"]\n",
+        )
+        .unwrap();
+        assert_eq!(map.status["Fim"], Status::Gain);
+        assert_eq!(map.rows["a.csv"], [5, 9]);
+        assert_eq!(map.funnels["Funil"], ["B"]);
+        for text in [
+            "colums = 1",
+            "dates = \"dmy\"\ndates = \"ydm\"",
+            "[kinds]\na = \"lead\"\na = \"lead\"",
+        ] {
+            assert!(MapFile::read(text).is_err(), "{text}");
+        }
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use domain::text::cut;
+use domain::text::{cut, fold};
 use serde_json::Value;
 
+use super::closing::Closing;
 use super::columns::{self, Layout};
+use super::content::Content;
 use super::input::{Cell, Row, Sheet};
 use super::kind::FileKind;
 use super::map::MapFile;
@@ -16,7 +18,10 @@ use super::target::{ColumnTarget, is_fixed};
 use super::token::amount::currency_of_heading;
 use super::token::is_absent;
 
-/// Fields that several columns may fill. All addresses and numbers of a row are read; of other fields, the first value.
+/// Fields of which all values of a row are read.
+const LISTS: [&str; 5] = ["email", "phone", "mobile", "chatapp", "tags"];
+/// Fields that several columns may fill. Of those that are no lists the first value is read, and another one is kept as a
+/// custom field.
 const SHARED: [&str; 9] = [
     "email",
     "phone",
@@ -45,6 +50,19 @@ pub struct MappedColumn {
     pub is_guessed: bool,
     /// The currency that its heading names.
     pub currency: Option<&'static str>,
+    /// The kinds of its values, if it fills no field.
+    pub contents: Vec<Content>,
+    /// The way in which it states that an opportunity is closed.
+    pub closing: Option<Closing>,
+    /// The custom field of values that differ from those of an earlier column of its field, if any does.
+    pub further: Option<ColumnTarget>,
+}
+
+impl MappedColumn {
+    /// Whether it is a custom field with values of this kind.
+    pub fn is_custom_of(&self, content: Content) -> bool {
+        matches!(self.target, ColumnTarget::Custom(..)) && self.contents.contains(&content)
+    }
 }
 
 /// A file with its mapping.
@@ -85,12 +103,55 @@ impl MappedFile {
             fields: HashMap::new(),
         };
         file.map_columns(&filled, map)?;
-        for (at, column) in file.columns.iter().enumerate() {
+        file.index_fields();
+        file.find_further();
+        file.find_closings(map);
+        Ok(file)
+    }
+
+    /// Sets the columns of each field. Of a field that is no list, those that the map names come first.
+    fn index_fields(&mut self) {
+        for (at, column) in self.columns.iter().enumerate() {
             if let Some(field) = column.target.field() {
-                file.fields.entry(field).or_default().push(at);
+                self.fields.entry(field).or_default().push(at);
             }
         }
-        Ok(file)
+        let columns = &self.columns;
+        let is_guessed = |at: &usize| columns.get(*at).is_some_and(|column| column.is_guessed);
+        for ((_, field), of) in &mut self.fields {
+            if !LISTS.contains(field) {
+                of.sort_by_key(is_guessed);
+            }
+        }
+    }
+
+    /// Sets the custom fields of columns that differ from an earlier column of their field in a row.
+    fn find_further(&mut self) {
+        let single = self
+            .fields
+            .iter()
+            .filter(|((_, field), _)| !LISTS.contains(field) && *field != "id");
+        let single = single.filter(|(_, columns)| columns.len() > 1);
+        let differs = |at: &usize| self.sheet.grid.rows().any(|row| self.is_further(row, *at));
+        let columns = single.flat_map(|(_, columns)| columns).copied();
+        let mut further: Vec<_> = columns.filter(differs).collect();
+        further.sort_unstable();
+        let mut aliases = self.aliases();
+        for at in further {
+            let target = self.custom_target(self.heading(at), &mut aliases);
+            if let Some(column) = self.columns.get_mut(at) {
+                column.further = Some(target);
+            }
+        }
+    }
+
+    /// The names of the custom fields of leads.
+    fn aliases(&self) -> HashMap<String, usize> {
+        let names = self.columns.iter().filter_map(|column| match &column.target {
+            ColumnTarget::Custom(FileKind::Lead, name) => Some((name.clone(), 0)),
+            _ => None,
+        });
+        names.collect()
     }
 
     fn map_columns(&mut self, filled: &[usize], map: &MapFile) -> Result<(), String> {
@@ -125,8 +186,16 @@ impl MappedFile {
                 is_guessed: !is_mapped,
                 currency: currency_of_heading(heading),
                 filled: *filled,
+                contents: Vec::new(),
+                closing: None,
+                further: None,
                 target,
             });
+        }
+        for (at, column) in columns.iter_mut().enumerate() {
+            if column.target.field().is_none() {
+                column.contents = Content::of(&self.sheet, at);
+            }
         }
         self.columns = columns;
         Ok(())
@@ -170,6 +239,29 @@ impl MappedFile {
         cells.filter(|(_, cell)| !is_absent(cell.text))
     }
 
+    /// The value of a field in a row, with its column: the first one, and of amounts the first one that is not zero.
+    #[must_use]
+    pub fn first<'a>(&'a self, row: Row<'a>, field: ColumnField) -> Option<(usize, Cell<'a>)> {
+        let mut values = self.values(row, field.0, field.1);
+        let first = values.next()?;
+        let is_amount =
+            |(_, cell): &(usize, Cell<'_>)| cell.text.contains(|c: char| ('1'..='9').contains(&c));
+        if field.1 != "value" || is_amount(&first) {
+            return Some(first);
+        }
+        values.find(is_amount).or(Some(first))
+    }
+
+    /// Whether a column has another value than the one that is read of its field.
+    fn is_further(&self, row: Row<'_>, column: usize) -> bool {
+        let field = self.columns.get(column).and_then(|column| column.target.field());
+        let first = field.and_then(|field| self.first(row, field));
+        let text = row.cell(column).text;
+        first.is_some_and(|(at, first)| {
+            at != column && !is_absent(text) && first.text != text && fold(first.text) != fold(text)
+        })
+    }
+
     /// The custom fields of a row, each with its column.
     pub fn custom<'a>(
         &'a self,
@@ -177,10 +269,13 @@ impl MappedFile {
         part: FileKind,
     ) -> impl Iterator<Item = (usize, &'a str, Cell<'a>)> {
         let columns = self.columns.iter().enumerate();
-        columns.filter_map(move |(at, column)| match &column.target {
-            ColumnTarget::Custom(of, name) if *of == part => {
+        columns.filter_map(move |(at, column)| match (&column.target, &column.further) {
+            (ColumnTarget::Custom(of, name), _) if *of == part => {
                 let cell = row.cell(at);
                 (!is_absent(cell.text)).then_some((at, name.as_str(), cell))
+            }
+            (_, Some(ColumnTarget::Custom(of, name))) if *of == part && self.is_further(row, at) => {
+                Some((at, name.as_str(), row.cell(at)))
             }
             _ => None,
         })
@@ -231,20 +326,16 @@ impl MappedFile {
         text
     }
 
-    /// The mapping as the sections of a map.
+    /// The mapping as lines of a map.
     #[must_use]
-    pub fn written(&self) -> (String, String) {
+    pub fn written(&self) -> String {
         let name = quoted(&self.sheet.name);
-        let mut columns = format!("\n[files.{name}]\n");
+        let mut lines = format!("kinds.{name} = \"{}\"\n", self.main.name());
         for (heading, column) in self.sheet.headings.iter().zip(&self.columns) {
-            let _ = writeln!(
-                columns,
-                "{} = {}",
-                quoted(heading),
-                quoted(&column.target.written())
-            );
+            let (heading, field) = (quoted(heading), quoted(&column.target.written()));
+            let _ = writeln!(lines, "files.{name}.{heading} = {field}");
         }
-        (format!("{name} = \"{}\"\n", self.main.name()), columns)
+        lines
     }
 }
 
@@ -266,9 +357,8 @@ pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The mapping of the files as a map, for editing.
+/// The mapping of the files as a map, for editing. Its lines have no section, so that others can be added after them.
 #[must_use]
 pub fn written_map(files: &[MappedFile]) -> String {
-    let (kinds, columns): (Vec<_>, Vec<_>) = files.iter().map(MappedFile::written).unzip();
-    format!("[kinds]\n{}{}", kinds.concat(), columns.concat())
+    files.iter().map(MappedFile::written).collect()
 }

@@ -4,12 +4,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
-use domain::opportunity::Status;
 use domain::text::fold;
 use serde::Deserialize;
 
 use super::kind::FileKind;
 use super::product::Product;
+
+mod words;
+
+pub use words::{
+    answer, closings, currency, is_contact_label, is_date_filler, is_scaled, month, names_totals, status,
+};
 
 /// The files of names. The first one has the names that every program may use.
 const FILES: [&str; 17] = [
@@ -55,6 +60,7 @@ struct Names {
     opportunity: Section,
     entities: BTreeMap<FileKind, Vec<String>>,
     status: StatusWords,
+    answers: AnswerWords,
     totals: TotalsWords,
     dates: DateWords,
     tokens: TokenWords,
@@ -63,6 +69,10 @@ struct Names {
     /// ISO codes by sign and name.
     #[serde(skip)]
     codes: HashMap<String, String>,
+    /// Parts of records that headings name after or before a known name: `Primary Contact Email`, `Moeda de Valor`.
+    parts: Vec<Part>,
+    /// Words between a part and a name.
+    between: Vec<String>,
     /// Beginnings of words by the name of a role.
     roles: BTreeMap<String, Vec<String>>,
     /// Fields by the kind of the file and the column's plain name.
@@ -83,8 +93,48 @@ pub struct StatusWords {
     gain: Vec<String>,
     lost: Vec<String>,
     open: Vec<String>,
-    /// Beginnings of words in stages that look closed.
+    /// Beginnings of words of gains.
+    gains: Vec<String>,
+    /// Beginnings of words of losses.
+    losses: Vec<String>,
+    /// Beginnings of words of gains or losses.
     closed: Vec<String>,
+}
+
+/// Words of answers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AnswerWords {
+    yes: Vec<String>,
+    no: Vec<String>,
+}
+
+/// A part of records: its words, and its field by that of the name.
+#[derive(Debug, Deserialize)]
+struct Part {
+    words: Vec<String>,
+    fields: BTreeMap<String, String>,
+}
+
+impl Part {
+    /// The name in a heading with this part; both are in plain form.
+    fn name<'a>(&self, heading: &'a str) -> Option<&'a str> {
+        self.words.iter().find_map(|word| {
+            let after = heading.strip_suffix(word.as_str());
+            if let Some(name) = after.and_then(|name| name.strip_suffix(' ')) {
+                return Some(name);
+            }
+            let mut name = heading.strip_prefix(word.as_str())?.strip_prefix(' ')?;
+            while let Some((_, rest)) = name.split_once(' ').filter(|(word, _)| is_between(word)) {
+                name = rest;
+            }
+            Some(name)
+        })
+    }
+}
+
+fn is_between(word: &str) -> bool {
+    common().between.iter().any(|between| between == word)
 }
 
 /// Words of lines of totals.
@@ -134,7 +184,7 @@ impl Names {
             for sign in signs {
                 names
                     .codes
-                    .entry(plain_sign(sign))
+                    .entry(words::plain_sign(sign))
                     .or_insert_with(|| code.clone());
             }
         }
@@ -287,10 +337,19 @@ impl FileNames {
             let is_contact = |(part, field): &ColumnField| *part == FileKind::Lead && CONTACT.contains(field);
             found.filter(|found| main == FileKind::Opportunity && is_contact(found))
         };
+        let compound = || {
+            let heading = plain(heading);
+            let of_part = |part: &Part| {
+                let (kind, known) = lookup(&all, main, part.name(&heading)?)?;
+                field(part.fields.get(&format!("{}.{known}", kind.name()))?)
+            };
+            common().parts.iter().find_map(of_part)
+        };
         own(heading)
             .or_else(of_entity)
             .or_else(|| lookup(&[common()], main, &plain(heading)))
             .or_else(of_person)
+            .or_else(compound)
     }
 }
 
@@ -312,77 +371,6 @@ pub fn resembles(role: &str, heading: &str) -> bool {
             .any(|start| word == start || start.len() > 1 && word.starts_with(start))
     };
     name.split(' ').any(is_start)
-}
-
-/// The status of a text, which is in plain form.
-pub fn status(text: &str) -> Option<Status> {
-    static KNOWN: LazyLock<HashMap<String, Status>> = LazyLock::new(|| {
-        let words = &common().status;
-        let lists = [
-            (&words.gain, Status::Gain),
-            (&words.lost, Status::Lost),
-            (&words.open, Status::Open),
-        ];
-        let pairs = lists
-            .iter()
-            .flat_map(|(words, status)| words.iter().map(|word| (plain(word), *status)));
-        pairs.collect()
-    });
-    KNOWN.get(text).copied()
-}
-
-/// Whether a stage in plain form looks closed.
-pub fn looks_closed(stage: &str) -> bool {
-    let closed = &common().status.closed;
-    stage
-        .split(' ')
-        .any(|word| closed.iter().any(|start| word.starts_with(start.as_str())))
-}
-
-/// Whether a text can be the name of a line of totals, or the foot of a page: `Total geral:`, `Total (2 pedidos)`,
-/// `Página 1 de 3`.
-pub fn names_totals(text: &str) -> bool {
-    let words = &common().totals;
-    let name = plain(text);
-    let mut parts = name.split(' ').skip_while(|word| words.before.contains(*word));
-    let is_rest = |word: &str| words.rest.contains(word) || word.bytes().all(|byte| byte.is_ascii_digit());
-    let first = parts.next().unwrap_or_default();
-    words.first.contains(first) && parts.all(is_rest)
-}
-
-/// The ISO code of a currency by its sign, name or code; `$` for that sign alone.
-pub fn currency(word: &str) -> Option<&'static str> {
-    common().codes.get(&plain_sign(word)).map(String::as_str)
-}
-
-fn plain_sign(sign: &str) -> String {
-    sign.trim().trim_end_matches('.').to_lowercase()
-}
-
-/// The number of a month by its name.
-pub fn month(word: &str) -> Option<u32> {
-    let months = &common().dates.months;
-    let at = months
-        .iter()
-        .position(|names| names.iter().any(|name| name == word))?;
-    u32::try_from(at + 1).ok()
-}
-
-/// Whether a word of a date has no meaning for it: a weekday, or `de`.
-pub fn is_date_filler(word: &str) -> bool {
-    let words = &common().dates;
-    words.weekdays.contains(word) || words.fillers.contains(word)
-}
-
-/// Whether a heading says that its amounts are thousands, millions or cents: `Valor (R$ mil)`.
-pub fn is_scaled(heading: &str) -> bool {
-    let scales = &common().tokens.scales;
-    plain(heading).split(' ').any(|word| scales.contains(word))
-}
-
-/// Whether a folded word of a cell with numbers or addresses names their use or joins them: `cel`, `trabalho`, `ou`.
-pub fn is_contact_label(word: &str) -> bool {
-    common().tokens.labels.contains(word)
 }
 
 #[cfg(test)]

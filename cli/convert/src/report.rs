@@ -4,30 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use domain::opportunity::Status;
 use serde_json::Value;
 
-use super::columns::PERSON;
+use super::doubts;
 use super::index::SharedValue;
-use super::input::CellType;
-use super::kind::FileKind;
-use super::map::{MapFile, Role};
 use super::mapping::{MappedFile, quoted};
-use super::names;
+use super::names::{self, plain};
 use super::people::RecordFields;
 use super::records::{RecordBuilder, RowRemark};
-use super::target::ColumnTarget;
-use super::token::amount::{Amount, MarkProof};
-use super::token::date::WrittenDate;
-use super::token::is_absent;
+use super::roles;
 
 /// Maximum listed duplicates, and maximum listed rows.
 const MAX_LISTED: usize = 1000;
 /// Rows with one reason that are listed one by one.
 const MAX_SAME: u64 = 10;
-/// Fields that decide about a board, so that several columns that may fill one are asked about.
-const DECIDING: [&str; 3] = ["value", "status", "column"];
-/// Maximum columns proposed for a role.
-const MAX_PROPOSED: usize = 3;
 
 /// The decisions about values, the duplicates, and the omitted values and rows.
 /// Without the latter while a style is open, because their reasons depend on it.
@@ -153,194 +144,42 @@ fn rows(rows: &[RowRemark], files: &[MappedFile]) -> Vec<String> {
     lines
 }
 
-/// The roles that a file has no column for and that its map does not state as absent: questions, and remarks for those
-/// that a file may lack. Each has the lines of the map to write.
-pub fn missing_roles(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<String>, Vec<String>) {
-    let name = &file.sheet.name;
-    let (mut questions, mut remarks) = (Vec::new(), Vec::new());
-    let has_person = |from: usize| {
-        PERSON
-            .iter()
-            .skip(from)
-            .any(|field| file.has(FileKind::Lead, field))
-    };
-    match file.main {
-        FileKind::Opportunity => {
-            questions.extend(missing_role(file, map, has_person(0)));
-            questions.extend(DECIDING.iter().filter_map(|field| several_columns(file, field)));
-        }
-        // An id alone is no person.
-        FileKind::Lead if !has_person(1) => {
-            let lines = proposal(file, "person", "lead.name");
-            questions.push(format!(
-                "{name} has no column with a person's name, e-mail address or number:{lines}"
-            ));
-            return (questions, remarks);
-        }
-        FileKind::Company | FileKind::Lead => return (questions, remarks),
-    }
-    if !file.has(FileKind::Opportunity, "user") {
-        let lines = proposal(file, "owner", "opportunity.user");
-        let text = format!("{name} has no column for the owner of an opportunity");
-        if has_admin {
-            remarks.push(format!("{text}, so the user of --admin gets them:{lines}"));
-        } else {
-            questions.push(format!("{text}; add --admin E-MAIL, or write:{lines}"));
-        }
-    }
-    let names_person = ["name", "firstname", "lastname", "id"]
-        .iter()
-        .any(|field| file.has(FileKind::Lead, field));
-    if has_person(0) && !names_person {
-        let lines = proposal(file, "person", "lead.name");
-        remarks.push(format!("{name} has no column for the name of a person:{lines}"));
-    }
-    if !file.has(FileKind::Opportunity, "createDate") {
-        let lines = proposal(file, "created", "opportunity.createDate");
-        remarks.push(format!(
-            "{name} has no column for the creation date, so opportunities get the time of their import:{lines}"
-        ));
-    }
-    (questions, remarks)
-}
-
-/// The question about several columns of a table of no product that may fill a field and that the map does not name.
-fn several_columns(file: &MappedFile, field: &str) -> Option<String> {
-    let wanted = names::field(&format!("opportunity.{field}"));
-    let columns = file.sheet.headings.iter().zip(&file.columns);
-    let guessed = columns.filter(|(_, column)| column.is_guessed && file.names.product == "csv");
-    let fits = guessed.filter(|(_, column)| column.alike == wanted || column.target.field() == wanted);
-    let (headings, columns): (Vec<_>, Vec<_>) = fits.unzip();
-    let is_filled = columns.iter().any(|column| column.target.field() == wanted);
-    let lines = headings
-        .iter()
-        .map(|heading| map_line(file, heading, &format!("opportunity.{field}")));
-    (headings.len() > 1 && is_filled).then(|| {
-        format!(
-            "{} has several columns that may be the {field} of an opportunity; write the line of the right one:{}",
-            file.sheet.name,
-            lines.collect::<Vec<_>>().concat()
-        )
-    })
-}
-
-/// The question about the roles that a file of opportunities must have a column for.
-fn missing_role(file: &MappedFile, map: &MapFile, has_person: bool) -> Option<String> {
-    let (name, deal) = (&file.sheet.name, FileKind::Opportunity);
-    let has_status = file.has(deal, "status") || file.has(deal, "column");
-    let missing = Role::ALL.iter().filter_map(|role| {
-        let (field, has) = match role {
-            Role::Title => ("opportunity.title", file.has(deal, "title")),
-            Role::Value => ("opportunity.value", file.has(deal, "value")),
-            Role::Status => ("opportunity.status", has_status),
-            Role::Person => ("lead.name", has_person),
-        };
-        let is_missing = !has && !map.lacks(name, *role);
-        is_missing.then(|| (role.name(), proposal(file, role.name(), field)))
-    });
-    let (roles, lines): (Vec<_>, Vec<_>) = missing.unzip();
-    (!roles.is_empty()).then(|| {
-        format!(
-            "{name} has no column for the {} of an opportunity:{}\n    absent.{} = {roles:?}  # if it has none",
-            roles.join(", "),
-            lines.concat(),
-            quoted(name)
-        )
-    })
-}
-
-/// The lines of a map that give a role a column: one of the columns that resemble it and may have its values, else a
-/// placeholder.
-fn proposal(file: &MappedFile, role: &str, field: &str) -> String {
-    let columns = file.sheet.headings.iter().zip(&file.columns).enumerate();
-    let may_be = |at: usize, heading: &str| match role {
-        "value" => !names::is_scaled(heading),
-        "created" => {
-            let mut cells = file.sheet.grid.rows().map(|row| row.cell(at));
-            cells.any(|cell| cell.kind == CellType::Number || WrittenDate::of(cell.text).is_some())
-        }
-        _ => true,
-    };
-    let alike = columns.filter(|(at, (heading, column))| {
-        column.target.field().is_none() && names::resembles(role, heading) && may_be(*at, heading)
-    });
-    let mut headings: Vec<_> = alike
-        .map(|(_, (heading, _))| heading.as_str())
-        .take(MAX_PROPOSED)
-        .collect();
-    if headings.is_empty() {
-        headings.push("COLUMN");
-    }
-    let lines = headings.iter().map(|heading| map_line(file, heading, field));
-    lines.collect::<Vec<_>>().concat()
-}
-
-/// The line of a map that gives a column a field, on a line of its own.
-fn map_line(file: &MappedFile, heading: &str, field: &str) -> String {
-    let (name, heading) = (quoted(&file.sheet.name), quoted(heading));
-    format!("\n    files.{name}.{heading} = {field:?}")
-}
-
-/// The doubt about a file of persons that is none of a product and has a column of amounts: its rows may be deals.
-fn amounts_of_leads(file: &MappedFile) -> Option<String> {
-    if file.main != FileKind::Lead || file.names.kind.is_some() {
-        return None;
-    }
-    let is_amount = |column: usize| {
-        let cells = file.sheet.grid.rows().map(|row| row.cell(column));
-        let mut amounts = cells.filter(|cell| !is_absent(cell.text)).map(Amount::of);
-        let is_money =
-            |amount: &Amount| amount.currency.is_some() || matches!(amount.proof, MarkProof::Proven(_));
-        let mut has_money = false;
-        amounts.all(|amount| {
-            amount.is_ok_and(|amount| {
-                has_money |= is_money(&amount);
-                true
-            })
-        }) && has_money
-    };
-    let mut columns = file.columns.iter().enumerate();
-    let (at, _) =
-        columns.find(|(at, column)| matches!(column.target, ColumnTarget::Custom(..)) && is_amount(*at))?;
-    let name = &file.sheet.name;
-    Some(format!(
-        "{name} is read as persons, and column {:?} has amounts; if its rows are deals:\n    kinds.{} = \"opportunity\"",
-        file.heading(at),
-        quoted(name)
-    ))
-}
-
 /// The decisions that the operator has to judge, each with the line of the map to write.
 pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     let mut doubts = records.doubts.clone();
-    for file in files {
-        doubts.extend(amounts_of_leads(file));
-        let is_asked = |field: &&str| several_columns(file, field).is_some();
-        let asked: Vec<_> = DECIDING.into_iter().filter(is_asked).collect();
-        let alike = file.sheet.headings.iter().zip(&file.columns);
-        for (heading, column) in alike {
-            let Some((part, field)) = column.alike else {
-                continue;
-            };
-            if asked.contains(&field) {
-                continue;
-            }
-            let name = &file.sheet.name;
-            let line = map_line(file, heading, &format!("{}.{field}", part.name()));
-            doubts.push(format!(
-                "{name}: column {heading:?} may be {}.{field} too, which another column fills; to use it instead:{line}",
-                part.name()
-            ));
-        }
-    }
+    doubts.extend(files.iter().flat_map(doubts::of_columns));
+    doubts.extend(doubts::of_ids(files));
+    doubts.extend(roles::closed_elsewhere(records, files, true));
     doubts.extend(unknown_currency(records).filter(|_| records.deals.currencies.len() == 1));
-    for (stage, rows) in &records.deals.doubtful {
-        let stage = quoted(stage);
-        doubts.push(format!(
-            "stage {stage} looks closed and is read as open ({rows} rows); if it is closed:\n    status.{stage} = \"gain\"  # or \"lost\""
-        ));
-    }
+    let doubtful = records.deals.doubtful.iter();
+    doubts.extend(doubtful.map(|(stage, rows)| doubtful_status(stage, *rows)));
     doubts
+}
+
+/// The doubt about a stage that looks closed, or about an unknown status.
+fn doubtful_status(status: &str, rows: u64) -> String {
+    let name = quoted(status);
+    match names::closings(&plain(status)) {
+        [] => format!(
+            "status {name} is unknown and is read as open ({rows} rows); its meaning:\n    status.{name} = \"open\"  # or \"gain\", \"lost\""
+        ),
+        statuses => format!(
+            "stage {name} looks closed and is read as open ({rows} rows); if it is closed:\n    status.{name} = {}",
+            either(statuses)
+        ),
+    }
+}
+
+/// The likely status as a map contains it, with the others as a remark.
+pub fn either(statuses: &[Status]) -> String {
+    let mut names = statuses.iter().map(|status| quoted(status.as_str()));
+    let first = names.next().unwrap_or_default();
+    let others = names.collect::<Vec<_>>().join(", ");
+    if others.is_empty() {
+        first
+    } else {
+        format!("{first}  # or {others}")
+    }
 }
 
 /// The doubt about a sign that many currencies have, or a text that is the code of none.
@@ -373,27 +212,24 @@ pub fn several_currencies(records: &RecordBuilder) -> Option<String> {
     })
 }
 
-/// Statuses and the order of columns as sections of a map.
+/// Statuses and the order of columns as lines of a map.
 pub fn written_decisions(records: &RecordBuilder) -> String {
+    let deals = &records.deals;
     let mut text = String::new();
-    if !records.deals.statuses.is_empty() || !records.deals.unknown.is_empty() {
-        text += "\n[status]\n";
-    }
     let mut seen = BTreeSet::new();
-    for (status, meaning) in records
-        .deals
-        .statuses
-        .keys()
-        .filter(|(status, _)| seen.insert(status.clone()))
-    {
-        let _ = writeln!(text, "{} = {}", quoted(status), quoted(meaning.as_str()));
+    let statuses = deals.statuses.keys();
+    for (status, meaning) in statuses.filter(|(status, _)| seen.insert(status.clone())) {
+        let _ = writeln!(text, "status.{} = {}", quoted(status), quoted(meaning.as_str()));
     }
-    for status in &records.deals.unknown {
-        let _ = writeln!(text, "# {} = \"open\", \"gain\" or \"lost\"", quoted(status));
+    for status in &deals.unknown {
+        let _ = writeln!(
+            text,
+            "# status.{} = \"open\", \"gain\" or \"lost\"",
+            quoted(status)
+        );
     }
-    for (at, (funnel, columns)) in records.deals.shown(records.map).enumerate() {
-        let head = if at == 0 { "\n[funnels]\n" } else { "" };
-        let _ = writeln!(text, "{head}{} = {}", quoted(funnel), Value::from(columns));
+    for (funnel, columns) in deals.shown(records.map) {
+        let _ = writeln!(text, "funnels.{} = {}", quoted(funnel), Value::from(columns));
     }
     text
 }

@@ -117,7 +117,7 @@ fn columns_are_asked_about() {
         (
             &format!("{head};Fechado?\nN;Bia;1,5;Aberto;Sim"),
             "",
-            "\"Fechado?\" = ",
+            "\"Fechado?\" = \"opportunity.createDate\"",
             false,
         ),
         (

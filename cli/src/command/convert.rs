@@ -281,7 +281,13 @@ fn read_map(path: Option<&Path>) -> Result<MapFile, Failure> {
         return Ok(MapFile::default());
     };
     let read = fs::read_to_string(path).and_then(|text| MapFile::read(&text));
-    read.map_err(|cause| unreadable(path, &cause))
+    read.map_err(|cause| match cause.kind() {
+        io::ErrorKind::InvalidData => Failure::Refused(format!(
+            "{} cannot be read: {cause}; mend the line; one with points before the \"=\" belongs before the first [section]",
+            path.display()
+        )),
+        _ => unreadable(path, &cause),
+    })
 }
 
 /// The names of files in the map and in reports: without the directory, except for files that would then share a name.

@@ -137,7 +137,7 @@ fn a_map_changes_the_mapping() {
         .replace("\"Aberta\" = \"open\"", "\"Aberta\" = \"lost\"")
         .replace(
             "\"Funil\" = [\"Proposta\",\"Fechamento\",\"Contato\"]",
-            "Funil = [\"Fechamento\", \"Proposta\"]\nFunnil = []",
+            "Funil = [\"Fechamento\", \"Proposta\"]\nfunnels.Funnil = []",
         );
     home.write("map.toml", &changed);
     let mapped = home.convert(&format!("{CSV} --map map.toml leads.csv"));

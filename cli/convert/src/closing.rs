@@ -1,0 +1,117 @@
+//! Columns that state, besides the status and the stage, that an opportunity is closed (C-105).
+
+use domain::opportunity::Status;
+
+use super::content::Content;
+use super::funnels::status;
+use super::input::Row;
+use super::kind::FileKind;
+use super::map::MapFile;
+use super::mapping::MappedFile;
+use super::names::{self, plain};
+use super::target::ColumnTarget;
+use super::token::is_absent;
+
+/// The way in which a column may state that an opportunity is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closing {
+    /// By the word of a status.
+    Word,
+    /// By a value that is no "no". The first status is the likely one.
+    Value(&'static [Status]),
+    /// By a value, as the map states.
+    Map(Status),
+}
+
+impl MappedFile {
+    /// Sets the columns of an opportunity that may state that it is closed.
+    pub fn find_closings(&mut self, map: &MapFile) {
+        if self.main != FileKind::Opportunity {
+            return;
+        }
+        let answers: Vec<_> = (0..self.columns.len()).map(|at| self.closing(at, map)).collect();
+        let has = |statuses: &'static [Status]| answers.contains(&Some(Closing::Value(statuses)));
+        let either = match (has(&[Status::Gain]), has(&[Status::Lost])) {
+            (true, _) => &[Status::Lost][..],
+            (false, true) => &[Status::Gain],
+            (false, false) => &[Status::Gain, Status::Lost],
+        };
+        for (column, closing) in self.columns.iter_mut().zip(&answers) {
+            column.closing = match closing {
+                Some(Closing::Value([_, _])) => Some(Closing::Value(either)),
+                other => *other,
+            };
+        }
+    }
+
+    fn closing(&self, at: usize, map: &MapFile) -> Option<Closing> {
+        let column = self.columns.get(at)?;
+        let heading = self.heading(at);
+        let mapped = map
+            .closed
+            .get(&self.sheet.name)
+            .and_then(|columns| columns.get(heading));
+        if let Some(status) = mapped {
+            return Some(Closing::Map(*status));
+        }
+        match &column.target {
+            ColumnTarget::Field(FileKind::Opportunity, "gain_date" | "gain_reason") => {
+                Some(Closing::Value(&[Status::Gain]))
+            }
+            ColumnTarget::Field(FileKind::Opportunity, "lost_date" | "loss_reason") => {
+                Some(Closing::Value(&[Status::Lost]))
+            }
+            ColumnTarget::Custom(FileKind::Opportunity, _) => {
+                let statuses = names::closings(&plain(heading));
+                if column.contents.contains(&Content::Answers) && !statuses.is_empty() {
+                    return Some(Closing::Value(statuses));
+                }
+                column
+                    .contents
+                    .contains(&Content::Statuses)
+                    .then_some(Closing::Word)
+            }
+            _ => None,
+        }
+    }
+
+    /// The status of a row by a column that the map names for it.
+    #[must_use]
+    pub fn mapped_closing(&self, row: Row<'_>) -> Option<Status> {
+        let statuses = self
+            .columns
+            .iter()
+            .enumerate()
+            .filter_map(|(at, column)| match column.closing {
+                Some(Closing::Map(status)) if status != Status::Open && is_filled(row, at) => Some(status),
+                _ => None,
+            });
+        // An opportunity that is closed and gained has both.
+        statuses.min_by_key(|status| *status != Status::Gain)
+    }
+
+    /// The column that most clearly states that a row is closed.
+    #[must_use]
+    pub fn closed_by(&self, row: Row<'_>, map: &MapFile) -> Option<usize> {
+        let states = |at: usize, closing: Closing| match closing {
+            Closing::Word => {
+                let status = status(map, row.cell(at).text, "");
+                status.is_some_and(|status| status != Status::Open)
+            }
+            Closing::Value(_) => is_filled(row, at),
+            Closing::Map(_) => false,
+        };
+        let columns = self.columns.iter().enumerate();
+        let columns = columns.filter_map(|(at, column)| Some((column.closing?, at)));
+        columns
+            .filter(|(closing, at)| states(*at, *closing))
+            .min()
+            .map(|(_, at)| at)
+    }
+}
+
+/// Whether a cell has a value that is no "no".
+fn is_filled(row: Row<'_>, column: usize) -> bool {
+    let text = row.cell(column).text;
+    !is_absent(text) && names::answer(text) != Some(false)
+}
