@@ -3,12 +3,12 @@
 use domain::money::Cents;
 use domain::time::{Timestamp, Zone};
 
+use super::index::CompanyRef;
 use super::input::{Cell, CellType, Row, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
 use super::names;
 use super::proof::{DATES, Styles};
-use super::records::CompanyRef;
 use super::token::amount::{self, Amount};
 use super::token::date::{self, DateOrder, WrittenDate};
 use super::token::people::ROUNDED;

@@ -7,21 +7,10 @@ use super::funnels::status;
 use super::input::Row;
 use super::kind::FileKind;
 use super::map::MapFile;
-use super::mapping::MappedFile;
+use super::mapping::{MappedFile, quoted};
 use super::names::{self, plain};
-use super::target::ColumnTarget;
+use super::target::{Closing, ColumnTarget};
 use super::token::is_absent;
-
-/// The way in which a column may state that an opportunity is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Closing {
-    /// By the word of a status.
-    Word,
-    /// By a value that is no "no". The first status is the likely one.
-    Value(&'static [Status]),
-    /// By a value, as the map states.
-    Map(Status),
-}
 
 impl MappedFile {
     /// Sets the columns of an opportunity that may state that it is closed.
@@ -114,4 +103,16 @@ impl MappedFile {
 fn is_filled(row: Row<'_>, column: usize) -> bool {
     let text = row.cell(column).text;
     !is_absent(text) && names::answer(text) != Some(false)
+}
+
+/// The likely status as a map contains it, with the others as a remark.
+pub fn either(statuses: &[Status]) -> String {
+    let mut names = statuses.iter().map(|status| quoted(status.as_str()));
+    let first = names.next().unwrap_or_default();
+    let others = names.collect::<Vec<_>>().join(", ");
+    if others.is_empty() {
+        first
+    } else {
+        format!("{first}  # or {others}")
+    }
 }

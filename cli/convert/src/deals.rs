@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::cells::RowCells;
 use super::funnels::status;
-use super::index::digest;
+use super::keys::digest;
 use super::kind::FileKind;
 use super::names::{self, plain};
 use super::people::RecordFields;

@@ -7,7 +7,7 @@ use domain::opportunity::Status;
 use serde_json::json;
 
 use super::ids::IdMap;
-use super::index::RunKeys;
+use super::keys::RunKeys;
 use super::map::MapFile;
 use super::names::{self, plain};
 use super::people::RecordFields;

@@ -1,16 +1,14 @@
 //! The companies and leads of a conversion, and the references of rows to them (C-105).
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use domain::text::fold;
 
 use super::ids::IdMap;
+use super::keys::{RunKeys, digest};
 
 /// Listed places of an address or number.
 const MAX_PLACES: usize = 10;
-/// Variants of a key that are compared with a new one.
-const MAX_VARIANTS: usize = 64;
 /// Words of a name that are compared.
 const WORDS: usize = 6;
 
@@ -18,57 +16,6 @@ const WORDS: usize = 6;
 pub const EMAIL: &str = "email";
 pub const PHONE: &str = "phone";
 pub const CNPJ: &str = "cnpj";
-
-/// The keys of the id map that records of this run have.
-#[derive(Debug, Default)]
-pub struct RunKeys(HashMap<u64, u32>);
-
-impl RunKeys {
-    fn has(&self, key: &str) -> bool {
-        self.0.contains_key(&digest("", key))
-    }
-
-    /// A key that no other record of the run has: the n-th record with a key gets a number at its end.
-    pub fn distinct(&mut self, key: String) -> String {
-        loop {
-            let count = self.0.entry(digest("", &key)).or_default();
-            *count += 1;
-            if *count == 1 {
-                return key;
-            }
-            let own = format!("{key}#{count}");
-            if self.0.insert(digest("", &own), 1).is_none() {
-                return own;
-            }
-        }
-    }
-
-    /// The key of a record without an id in the export, which begins with `base`: that with the same `variant`, else one
-    /// of an earlier run with a variant that fits, else a new one.
-    pub fn variant(
-        &mut self,
-        ids: &IdMap,
-        (kind, base, variant): (&str, &str, &str),
-        fits: impl Fn(&str) -> bool,
-    ) -> String {
-        let key = format!("{base}|{variant}");
-        let is_free = |key: &str| !self.has(key);
-        if ids.known(kind, &key).is_some() && is_free(&key) {
-            return self.distinct(key);
-        }
-        let mut earlier = ids.variants(kind, base).take(MAX_VARIANTS);
-        let earlier = earlier.find(|(key, variant)| is_free(key) && fits(variant));
-        let earlier = earlier.map(|(key, _)| key.to_owned());
-        self.distinct(earlier.unwrap_or(key))
-    }
-}
-
-/// A digest of a text, which needs less memory. Two of a million texts share one with a probability of 1 in 30 million.
-pub fn digest(space: &str, text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (space, text).hash(&mut hasher);
-    hasher.finish()
-}
 
 /// Digests of the words of a name: the first ones and the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -104,6 +51,8 @@ pub struct RowReference {
     pub values: Vec<(&'static str, String)>,
     /// Name.
     pub name: String,
+    /// Whether the row is itself the record.
+    pub is_row: bool,
 }
 
 impl RowReference {
@@ -117,6 +66,9 @@ impl RowReference {
         self.values.is_empty() && self.name.is_empty()
     }
 }
+
+/// A company to which a row refers: its id, and its index if a file of this run contains it.
+pub type CompanyRef = (u64, Option<usize>);
 
 /// A record without its fields.
 #[derive(Debug, Clone)]
@@ -185,8 +137,8 @@ impl RecordIndex {
             .unwrap_or_default()
     }
 
-    /// The index of a record, by its id, else by an address or number with the same name, else by an e-mail address with
-    /// a name that fits, else by its name. Of several companies with the name, the first one.
+    /// The index of a record, by its id, else by an address or number with the same name, else by an e-mail address unless
+    /// another record alone has the name, else by its name. Of several companies with the name, the first one.
     ///
     /// # Errors
     /// A message, if it may be one of several leads.
@@ -209,16 +161,17 @@ impl RecordIndex {
                 return Ok(Some(at));
             }
         }
-        // Persons with different names may share an address or a telephone.
-        let emails = reference.values.iter().filter(|(space, _)| *space == EMAIL);
-        let mut found = emails.filter_map(|(space, value)| self.by(space, value));
-        if let Some(at) = found.find(|at| words.fits(self.words(*at))) {
-            return Ok(Some(at));
-        }
+        // Persons with different names may share a telephone, and rarely an address.
+        let mut emails = reference.values.iter().filter(|(space, _)| *space == EMAIL);
+        let by_email = emails.find_map(|(space, value)| self.by(space, value));
         let Some((at, count)) = self.by_name.get(&digest("name", &name)) else {
-            return Ok(None);
+            return Ok(by_email);
         };
         let at = *at as usize;
+        if let Some(by_email) = by_email {
+            let is_other = *count == 1 && !words.fits(self.words(by_email));
+            return Ok(Some(if is_other { at } else { by_email }));
+        }
         // A record of the same name with an unknown address or number is another one.
         let lacks_values = || self.records.get(at).is_some_and(|record| !record.has_values);
         if name.is_empty() || !reference.values.is_empty() && (self.kind == "lead" || !lacks_values()) {
@@ -292,7 +245,8 @@ impl RecordIndex {
                 return Ok(self.keys.distinct(format!("name:{name}")));
             };
             let (base, words) = (format!("{space}:{value}"), NameWords::of(name));
-            let fits = |earlier: &str| *space == CNPJ || words.fits(NameWords::of(earlier));
+            let is_identity = *space == CNPJ || *space == EMAIL && !reference.is_row;
+            let fits = |earlier: &str| is_identity || words.fits(NameWords::of(earlier));
             return Ok(self.keys.variant(ids, (kind, &base, name), fits));
         }
         if self.by(reference.product, id).is_some() {
@@ -345,6 +299,11 @@ impl RecordIndex {
         } else {
             shared.more += 1;
         }
+    }
+
+    /// Whether a name may be that of a record.
+    pub fn may_be_named(&self, at: usize, name: &str) -> bool {
+        NameWords::of(name).fits(self.words(at))
     }
 
     /// Gives a record a field of another row, unless it has the value. Returns whether it lacked it.
@@ -419,81 +378,4 @@ fn shown(space: &str, value: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lead(name: &str, values: &[(&'static str, &str)]) -> RowReference {
-        RowReference {
-            product: "csv",
-            values: values
-                .iter()
-                .map(|(space, value)| (*space, (*value).to_owned()))
-                .collect(),
-            name: name.to_owned(),
-            ..RowReference::default()
-        }
-    }
-
-    #[test]
-    fn a_value_of_many_leads_is_listed_with_few() {
-        let (mut index, mut ids) = (RecordIndex::new("lead"), IdMap::default());
-        for line in 2..17 {
-            let reference = lead(&format!("Maria {line}"), &[(PHONE, "551132221111")]);
-            index.add(&reference, (0, line), &mut ids).unwrap();
-        }
-        let shared = &index.shared["phone 551132221111"];
-        assert_eq!(shared.places, (2..12).map(|line| (0, line)).collect::<Vec<_>>());
-        assert_eq!(shared.more, 5);
-    }
-
-    /// C-105: who a person is is never assumed.
-    #[test]
-    fn persons_who_share_a_value_are_told_apart_by_name() {
-        let (mut index, mut ids) = (RecordIndex::new("lead"), IdMap::default());
-        let (shop, phone) = ((EMAIL, "contato@loja.com"), (PHONE, "5511987654321"));
-        for (line, reference) in [
-            (2, lead("João Melo", &[shop])),
-            (3, lead("Maria Reis", &[phone])),
-            (4, lead("Rui Sá", &[phone])),
-        ] {
-            index.add(&reference, (0, line), &mut ids).unwrap();
-        }
-        for (reference, found) in [
-            (lead("Maria Reis", &[shop, phone]), Some(1)),
-            (lead("Rui Sá", &[phone]), Some(2)),
-            (lead("Joao", &[shop]), Some(0)),
-            (lead("Maria", &[phone]), None),
-            (lead("Ana", &[shop]), None),
-            (lead("", &[shop]), Some(0)),
-            (lead("rui sa", &[]), Some(2)),
-        ] {
-            assert_eq!(index.find(&reference), Ok(found), "{reference:?}");
-        }
-        assert!(index.find(&lead("", &[phone])).is_err());
-    }
-
-    /// C-105: a newer export gives no record to somebody else.
-    #[test]
-    fn later_runs_know_records_without_ids() {
-        let (mut ids, phone) = (IdMap::default(), [(PHONE, "551132221111")]);
-        let mut run = |names: &[&str]| {
-            let mut index = RecordIndex::new("lead");
-            let add = |name: &&str| {
-                let at = index.add(&lead(name, &phone), (0, 2), &mut ids).unwrap();
-                index.id(at)
-            };
-            names.iter().map(add).collect::<Vec<_>>()
-        };
-        assert_eq!(run(&["João Melo", "Maria Reis", "Maria Reis"]), [1, 2, 3]);
-        assert_eq!(run(&["Maria Reis"]), [2]);
-        assert_eq!(run(&["Maria Reis", "Rui Sá", "João de Melo"]), [2, 4, 1]);
-        assert_eq!(run(&["Maria Reis", "Maria Reis", "João Melo"]), [2, 3, 1]);
-        let numbered = |name: &str| RowReference {
-            id: "1".to_owned(),
-            ..lead(name, &[])
-        };
-        let mut add = |name: &str| RecordIndex::new("lead").add(&numbered(name), (0, 2), &mut ids);
-        assert!(add("Ana Souza").is_ok() && add("Ana Souza Lima").is_ok());
-        assert!(add("Rui Sá").unwrap_err().starts_with("lead 1 was \"ana souza\""));
-    }
-}
+mod tests;

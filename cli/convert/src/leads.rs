@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::cells::RowCells;
 use super::columns::PERSON;
-use super::index::{EMAIL, PHONE, RowReference};
+use super::index::{CompanyRef, EMAIL, PHONE, RowReference};
 use super::kind::FileKind;
 use super::people::RecordFields;
-use super::records::{CompanyRef, RecordBuilder, custom_texts};
+use super::records::{RecordBuilder, custom_texts};
 use super::token::people;
 
 /// Fields with the addresses and numbers of a lead.
@@ -116,6 +116,12 @@ impl RecordBuilder<'_> {
                 .map(Some)
                 .ok_or_else(|| self.missing(FileKind::Lead, reference));
         };
+        if !self.leads.may_be_named(at, &reference.name) {
+            let file = &cells.file.sheet.name;
+            self.remark(format!(
+                "{file}: the e-mail address is that of a lead with another name, which is used"
+            ));
+        }
         // A known lead takes from the row what it lacks.
         if let Some((company, line)) = self.company(cells)
             && !self.leads.add_company(at, company)
@@ -244,6 +250,7 @@ impl RecordBuilder<'_> {
             id: self.id(cells, part),
             values: emails.chain(phones.map(|phone| (PHONE, phone))).collect(),
             name: names.join(" "),
+            is_row: cells.file.main == part,
         }
     }
 

@@ -13,6 +13,7 @@ mod funnels;
 mod ids;
 mod index;
 mod input;
+mod keys;
 mod kind;
 mod leads;
 mod map;

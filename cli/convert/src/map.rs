@@ -76,7 +76,10 @@ impl MapFile {
     /// # Errors
     /// An error of kind `InvalidData`, if the text is not TOML or has an unknown key.
     pub fn read(text: &str) -> io::Result<Self> {
-        let read = toml::from_str(text).or_else(|error| joined(text).ok_or(error)?.try_into());
+        let read = toml::from_str(text).or_else(|error| {
+            let joined = joined(text).and_then(|table| table.try_into().ok());
+            joined.ok_or(error)
+        });
         read.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 

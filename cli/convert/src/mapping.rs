@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use domain::text::{cut, fold};
 use serde_json::Value;
 
-use super::closing::Closing;
 use super::columns::{self, Layout};
 use super::content::Content;
 use super::input::{Cell, Row, Sheet};
@@ -14,7 +13,7 @@ use super::kind::FileKind;
 use super::map::MapFile;
 use super::names::{self, ColumnField, FileNames, plain};
 use super::product::Product;
-use super::target::{ColumnTarget, is_fixed};
+use super::target::{Closing, ColumnTarget, is_fixed};
 use super::token::amount::currency_of_heading;
 use super::token::is_absent;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::cells::RowCells;
 use super::funnels::Deals;
 use super::ids::IdMap;
-use super::index::{CNPJ, RecordIndex, RowReference};
+use super::index::{CNPJ, CompanyRef, RecordIndex, RowReference};
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
@@ -78,9 +78,6 @@ pub struct RecordBuilder<'a> {
     /// The amounts of the file so far.
     pub totals: RunningTotals,
 }
-
-/// A company to which a row refers: its id, and its index if a file of this run contains it.
-pub type CompanyRef = (u64, Option<usize>);
 
 impl<'a> RecordBuilder<'a> {
     /// A builder without records.
@@ -289,6 +286,7 @@ impl<'a> RecordBuilder<'a> {
             id: self.id(cells, FileKind::Company),
             values: cnpj.into_iter().collect(),
             name: name.to_owned(),
+            is_row: cells.file.main == FileKind::Company,
         }
     }
 

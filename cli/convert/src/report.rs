@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use domain::opportunity::Status;
 use serde_json::Value;
 
+use super::closing::either;
 use super::doubts;
 use super::index::SharedValue;
 use super::mapping::{MappedFile, quoted};
@@ -167,18 +167,6 @@ fn doubtful_status(status: &str, rows: u64) -> String {
             "stage {name} looks closed and is read as open ({rows} rows); if it is closed:\n    status.{name} = {}",
             either(statuses)
         ),
-    }
-}
-
-/// The likely status as a map contains it, with the others as a remark.
-pub fn either(statuses: &[Status]) -> String {
-    let mut names = statuses.iter().map(|status| quoted(status.as_str()));
-    let first = names.next().unwrap_or_default();
-    let others = names.collect::<Vec<_>>().join(", ");
-    if others.is_empty() {
-        first
-    } else {
-        format!("{first}  # or {others}")
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::opportunity::Status;
 
-use super::closing::Closing;
+use super::closing::either;
 use super::columns::PERSON;
 use super::content::Content;
 use super::input::{Cell, CellType};
@@ -13,7 +13,7 @@ use super::map::{MapFile, Role};
 use super::mapping::{MappedColumn, MappedFile, quoted};
 use super::names;
 use super::records::RecordBuilder;
-use super::report::either;
+use super::target::Closing;
 use super::token::amount::{Amount, MarkProof};
 use super::token::{is_absent, people};
 

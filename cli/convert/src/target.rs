@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use domain::ids::LeadId;
 use domain::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
+use domain::opportunity::Status;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -19,6 +20,17 @@ pub enum ColumnTarget {
     Custom(FileKind, String),
     /// No use, for this reason.
     LeftOut(&'static str),
+}
+
+/// The way in which a column may state that an opportunity is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closing {
+    /// By the word of a status.
+    Word,
+    /// By a value that is no "no". The first status is the likely one.
+    Value(&'static [Status]),
+    /// By a value, as the map states.
+    Map(Status),
 }
 
 impl ColumnTarget {

@@ -283,8 +283,9 @@ fn read_map(path: Option<&Path>) -> Result<MapFile, Failure> {
     let read = fs::read_to_string(path).and_then(|text| MapFile::read(&text));
     read.map_err(|cause| match cause.kind() {
         io::ErrorKind::InvalidData => Failure::Refused(format!(
-            "{} cannot be read: {cause}; mend the line; one with points before the \"=\" belongs before the first [section]",
-            path.display()
+            "{} cannot be read: {}; mend the line; one with points before the \"=\" belongs before the first [section]",
+            path.display(),
+            cause.to_string().trim_end()
         )),
         _ => unreadable(path, &cause),
     })

@@ -274,7 +274,7 @@ fn long_texts_are_cut_and_said() {
     );
     home.write(
         "a.csv",
-        &format!("{head}A;Lia;1,00;Novo;\"{}\n", "n".repeat(10_000_001)),
+        &format!("{head}A;Lia;1,00;Novo;\"{}\"\n", "n".repeat(10_000_001)),
     );
     let ended = home.convert("--zone UTC --admin ana@example.com a.csv");
     let reason = "a.csv has a value of more than 10000000 bytes on line 2; is a quotation mark not closed?";
