@@ -110,7 +110,9 @@ fn address(text: &str) -> Result<String, &'static str> {
         .iter()
         .any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
     let is_plain = !text.contains(|c: char| c.is_whitespace() || c == '#' || c == '?');
+    // The panel's own address is often copied.
     let text = text.trim_end_matches('/');
+    let text = text.strip_suffix("/panel").unwrap_or(text);
     (is_web && is_plain)
         .then(|| text.to_owned())
         .ok_or("an address is a URL such as https://crm.example.com")

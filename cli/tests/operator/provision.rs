@@ -208,7 +208,9 @@ fn a_link_replaces_the_former_one() {
             .done()
             .out
     };
-    assert!(link("--url https://crm.example.com/").starts_with("https://crm.example.com/panel#i=acme&k=fk_"));
+    for url in ["https://crm.example.com/", "https://crm.example.com/panel/"] {
+        assert!(link(&format!("--url {url}")).starts_with("https://crm.example.com/panel#i=acme&k=fk_"));
+    }
     link("--days 30");
     for kind in ["key", "token"] {
         let listed = bench

@@ -18,9 +18,12 @@ pub fn lead_id(value: &Value) -> Option<LeadId> {
 
 /// The distinct ids in the list `name`.
 pub fn lead_ids(body: &Map<String, Value>, name: &'static str) -> Result<Vec<LeadId>, InvalidField> {
-    let listed = required(body, name, "must be at most 120 ids of leads", |value| {
-        value.as_array().filter(|listed| listed.len() <= MAX_IDS).cloned()
-    })?;
+    let listed = required(
+        body,
+        name,
+        "must be a list of at most 120 ids of leads",
+        |value| value.as_array().filter(|listed| listed.len() <= MAX_IDS).cloned(),
+    )?;
     let mut ids: Vec<LeadId> = Vec::with_capacity(listed.len());
     for (index, value) in listed.iter().enumerate() {
         let id =

@@ -44,7 +44,7 @@ async fn up_to_120_leads_are_deleted_together() {
     let people = (2001..=2121).map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8 + id % 3)));
     add_leads(&world.operator("acme"), people.collect()).await;
     let ids: Vec<u64> = (2001..=2121).rev().collect();
-    let refused = invalid("ids: must be at most 120 ids of leads");
+    let refused = invalid("ids: must be a list of at most 120 ids of leads");
     delete(&world, &wallet, &json!({ "ids": ids }))
         .await
         .is(400, &refused);
@@ -62,7 +62,7 @@ async fn up_to_120_leads_are_deleted_together() {
 async fn refusals() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
-    let ids = invalid("ids: must be at most 120 ids of leads");
+    let ids = invalid("ids: must be a list of at most 120 ids of leads");
     for body in [
         json!({}),
         json!({ "id": 1001 }),

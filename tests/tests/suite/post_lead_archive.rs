@@ -119,7 +119,7 @@ async fn up_to_120_leads_are_archived_together() {
         let answer = archive(&world, &wallet, &json!({ "archived": true, (name): ids })).await;
         answer.is(
             400,
-            &invalid(&format!("{name}: must be at most 120 ids of leads")),
+            &invalid(&format!("{name}: must be a list of at most 120 ids of leads")),
         );
     }
     let answer = archive(&world, &wallet, &json!({ "archived": true, "ids": ids[..120] })).await;
@@ -142,7 +142,7 @@ async fn refusals() {
         "archived: must be true or false",
         "id: must be a whole number from 1 to 999999999999999",
     );
-    let ids = "ids: must be at most 120 ids of leads";
+    let ids = "ids: must be a list of at most 120 ids of leads";
     for (body, details) in [
         (json!({}), flag),
         (json!({ "id": 1001 }), flag),
