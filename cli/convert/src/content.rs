@@ -50,7 +50,10 @@ impl Content {
             Self::Currencies => text.len() == 3 && names::currency(text).is_some(),
             Self::Dates => WrittenDate::of(text).is_some(),
             Self::Emails => text.contains('@') && people::emails(text).is_ok(),
-            Self::Phones => people::phones(text).is_ok(),
+            Self::Phones => {
+                let is_other = WrittenDate::of(text).is_some() || is_tax_number(text);
+                !is_other && people::phones(text).is_ok()
+            }
             Self::Statuses => names::status(&plain(text)).is_some(),
         }
     }
@@ -74,4 +77,13 @@ impl Content {
         kinds.retain(|(_, fitting)| count > 0 && count - fitting <= *fitting);
         kinds.into_iter().map(|(kind, _)| kind).collect()
     }
+}
+
+/// Whether a text is a CPF or a CNPJ with its marks.
+fn is_tax_number(text: &str) -> bool {
+    let form: String = text
+        .chars()
+        .map(|c| if c.is_ascii_digit() { '0' } else { c })
+        .collect();
+    matches!(form.as_str(), "000.000.000-00" | "00.000.000/0000-00")
 }

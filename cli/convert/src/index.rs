@@ -241,29 +241,37 @@ impl RecordIndex {
     fn key(&mut self, reference: &RowReference, name: &str, ids: &IdMap) -> Result<String, String> {
         let (kind, id) = (self.kind, &reference.id);
         if id.is_empty() {
-            let Some((space, value)) = reference.values.first() else {
+            let bases = reference.values.iter();
+            let bases: Vec<_> = bases
+                .map(|(space, value)| (*space, format!("{space}:{value}")))
+                .collect();
+            let is_earlier = |base: &str| ids.known(kind, &format!("{base}|{name}")).is_some();
+            // A person who got an address since an earlier run is still known by the number.
+            let base = bases.iter().find(|(_, base)| is_earlier(base)).or(bases.first());
+            let Some((space, base)) = base else {
                 return Ok(self.keys.distinct(format!("name:{name}")));
             };
-            let (base, words) = (format!("{space}:{value}"), NameWords::of(name));
+            let words = NameWords::of(name);
             let is_identity = *space == CNPJ || *space == EMAIL && !reference.is_row;
             let fits = |earlier: &str| is_identity || words.fits(NameWords::of(earlier));
-            return Ok(self.keys.variant(ids, (kind, &base, name), fits));
+            return Ok(self.keys.variant(ids, (kind, base, name), fits));
         }
         if self.by(reference.product, id).is_some() {
             return Err(format!("{kind} {id} occurs twice"));
         }
         let key = format!("{}:id:{id}", reference.product);
-        let words = NameWords::of(name);
+        let first_word = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
+        let is_renamed = |earlier: &str| {
+            let (before, now) = (first_word(earlier), first_word(name));
+            let is_same_first = before.starts_with(&now) || now.starts_with(&before);
+            is_same_first || NameWords::of(name).fits(NameWords::of(earlier))
+        };
         let mut earlier = ids.variants(kind, &key).map(|(_, name)| name).peekable();
         match earlier.peek().map(|name| (*name).to_owned()) {
-            Some(first)
-                if self.is_checked(reference) && !earlier.any(|name| words.fits(NameWords::of(name))) =>
-            {
-                Err(format!(
-                    "{kind} {id} was {first:?} in an earlier conversion; leave the column of ids out of another list \
+            Some(first) if self.is_checked(reference) && !earlier.any(is_renamed) => Err(format!(
+                "{kind} {id} was {first:?} in an earlier conversion; leave the column of ids out of another list \
                      (files.FILE.COLUMN = \"\"), or remove \"{key}|{first}\" from the id map if the name has changed"
-                ))
-            }
+            )),
             _ => Ok(key),
         }
     }
@@ -306,20 +314,22 @@ impl RecordIndex {
         NameWords::of(name).fits(self.words(at))
     }
 
-    /// Gives a record a field of another row, unless it has the value. Returns whether it lacked it.
+    /// Whether a record has an address or number.
+    pub fn has_value(&self, at: usize, (space, value): (&str, &str)) -> bool {
+        self.by(space, value) == Some(at) || self.by(space, &of_index(value, at)).is_some()
+    }
+
+    /// Gives a record a field of another row.
     pub fn add_value(
         &mut self,
         at: usize,
         (field, text): (&'static str, &str),
-        (space, value): (&'static str, &str),
+        value: (&'static str, &str),
         place: (usize, u64),
-    ) -> bool {
-        let has = self.by(space, value) == Some(at) || self.by(space, &of_index(value, at)).is_some();
-        if !has {
-            self.own(at, (space, value), "", place);
-            self.further.entry(at).or_default().push((field, text.to_owned()));
-        }
-        !has
+    ) {
+        self.own(at, value, "", place);
+        let further = self.further.entry(at).or_default();
+        further.push((field, text.to_owned()));
     }
 
     /// Gives a record without a name that of another row.

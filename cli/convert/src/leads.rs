@@ -116,11 +116,14 @@ impl RecordBuilder<'_> {
                 .map(Some)
                 .ok_or_else(|| self.missing(FileKind::Lead, reference));
         };
-        if !self.leads.may_be_named(at, &reference.name) {
+        let has_other_name = reference.id.is_empty() && !self.leads.may_be_named(at, &reference.name);
+        if has_other_name {
             let file = &cells.file.sheet.name;
             self.remark(format!(
-                "{file}: the e-mail address is that of a lead with another name, which is used"
+                "{file}: the e-mail address is that of a lead with another name; custom fields keep the row's name and number"
             ));
+            let name = ("name_as_written".to_owned(), reference.name.clone());
+            cells.unread.push(name);
         }
         // A known lead takes from the row what it lacks.
         if let Some((company, line)) = self.company(cells)
@@ -128,6 +131,15 @@ impl RecordBuilder<'_> {
         {
             cells.other_company = Some((company, line));
         }
+        self.add_contacts(cells, at, fields, has_other_name);
+        let parts = ["firstname", "lastname"].into_iter();
+        let parts = parts.filter_map(|part| Some((part, fields.get(part)?.as_str()?.to_owned())));
+        self.leads.add_name(at, &reference.name, parts);
+        Ok(Some(self.leads.id(at)))
+    }
+
+    /// Gives a known lead the addresses and numbers that it lacks. The deal keeps those of a row with another name.
+    fn add_contacts(&mut self, cells: &mut RowCells, at: usize, fields: &RecordFields, has_other_name: bool) {
         let place = (cells.index, cells.row.line());
         for (name, text) in fields {
             let Some(text) = text.as_str() else { continue };
@@ -137,16 +149,18 @@ impl RecordBuilder<'_> {
                 Some(_) => (PHONE, text),
                 None => continue,
             };
-            if let Some(field) = field
-                && self.leads.add_value(at, (field, text), value, place)
-            {
+            let Some(field) = field.filter(|_| !self.leads.has_value(at, value)) else {
+                continue;
+            };
+            if has_other_name {
+                cells
+                    .unread
+                    .push((format!("{field}_as_written"), text.to_owned()));
+            } else {
+                self.leads.add_value(at, (field, text), value, place);
                 self.remark(format!("leads get a further {field} of another row"));
             }
         }
-        let parts = ["firstname", "lastname"].into_iter();
-        let parts = parts.filter_map(|part| Some((part, fields.get(part)?.as_str()?.to_owned())));
-        self.leads.add_name(at, &reference.name, parts);
-        Ok(Some(self.leads.id(at)))
     }
 
     /// Adds the fields of a row's lead that do not identify it, and returns its company. In a file of opportunities, times
@@ -192,12 +206,14 @@ impl RecordBuilder<'_> {
             return (cell.to_owned(), false);
         }
         let mut separators = cells.file.names.contacts();
-        // `Prado, Lia` is one person, and as many addresses as names are those of several.
+        // `Prado, Lia` is one person. Whole names are those of several, and as many addresses as names.
         let (names, emails) = (
             cell.split(',').count(),
             cells.text(FileKind::Lead, "email").unwrap_or_default(),
         );
-        if names > 1 && people::emails(emails).is_ok_and(|emails| emails.len() == names) {
+        let are_whole = cell.split(',').all(|name| name.trim().contains(' '));
+        let are_as_many = || people::emails(emails).is_ok_and(|emails| emails.len() == names);
+        if names > 1 && (are_whole || are_as_many()) {
             separators.push(',');
         }
         let (name, has_others) = people::first_person(cell, &separators);

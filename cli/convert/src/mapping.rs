@@ -129,7 +129,7 @@ impl MappedFile {
         let single = self
             .fields
             .iter()
-            .filter(|((_, field), _)| !LISTS.contains(field) && *field != "id");
+            .filter(|((part, field), _)| !LISTS.contains(field) && (*field != "id" || *part == self.main));
         let single = single.filter(|(_, columns)| columns.len() > 1);
         let differs = |at: &usize| self.sheet.grid.rows().any(|row| self.is_further(row, *at));
         let columns = single.flat_map(|(_, columns)| columns).copied();

@@ -279,7 +279,11 @@ impl<'a> RecordBuilder<'a> {
 
     fn company_reference(&mut self, cells: &mut RowCells, name: &str) -> RowReference {
         let cnpj = cells.text(FileKind::Company, "cnpj").unwrap_or_default();
-        let digits: String = cnpj.chars().filter(char::is_ascii_digit).collect();
+        let mut digits: String = cnpj.chars().filter(char::is_ascii_digit).collect();
+        // A spreadsheet drops zeros at the beginning.
+        if matches!(digits.len(), 12 | 13) {
+            digits = format!("{digits:0>14}");
+        }
         let cnpj = Some((CNPJ, digits)).filter(|(_, digits)| !digits.is_empty());
         RowReference {
             product: cells.file.names.product,
@@ -305,6 +309,12 @@ impl<'a> RecordBuilder<'a> {
             if let Some(at) = self.companies.find(&reference).ok().flatten() {
                 return Some((self.companies.id(at), Some(at)));
             }
+        }
+        if name.is_empty() && reference.id.is_empty() && !is_main {
+            // No company has only a number.
+            let cnpj = cells.text(part, "cnpj").unwrap_or_default();
+            cells.unread.push(("cnpj".to_owned(), cnpj.to_owned()));
+            return None;
         }
         if name.is_empty() {
             if is_main {

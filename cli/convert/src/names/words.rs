@@ -35,7 +35,11 @@ pub fn closings(text: &str) -> &'static [Status] {
             .flat_map(|rest| starts.iter().map(move |start| (rest, start)));
         pairs.any(|(rest, start)| rest.starts_with(start.as_str()))
     };
-    if has(&words.losses) {
+    // `Não faturado` is no gain.
+    let is_denied = ["nao", "not", "no", "nicht"].contains(&text.split(' ').next().unwrap_or_default());
+    if is_denied && (has(&words.losses) || has(&words.gains)) {
+        &[Status::Gain, Status::Lost]
+    } else if has(&words.losses) {
         &[Status::Lost]
     } else if has(&words.gains) {
         &[Status::Gain]
