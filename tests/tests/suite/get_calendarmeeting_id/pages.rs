@@ -133,9 +133,7 @@ async fn pages_show_concurrent_changes() {
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let mut all = fill(&world).await.split_off(1);
     let moved = |id: &Value, date: &str| {
-        meeting(
-            &json!({ "id": id, "date": date, "endDate": "2027-02-01T00:00:00Z", "formData": null, "leadId": null }),
-        )
+        meeting(&json!({ "id": id, "date": date, "endDate": date, "formData": null, "leadId": null }))
     };
     for (place, date) in [
         (0, "2027-01-15T00:00:00.000Z"),
