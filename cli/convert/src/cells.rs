@@ -212,16 +212,22 @@ impl<'a> RowCells<'a> {
     pub fn lose(&mut self, part: FileKind, field: &str, column: usize, text: &str, reason: &str) {
         let reason = self.reason(column, text, reason);
         if part == FileKind::Lead {
-            let mut name = format!("{field}_as_written");
-            while self.unread.iter().any(|(known, _)| *known == name) {
-                name.push('_');
-            }
+            let name = self.keep(field, text);
             self.losses
                 .push(format!("{reason}; it is kept as custom field {name}"));
-            self.unread.push((name, text.to_owned()));
         } else {
             self.losses.push(format!("{reason}; it is left out"));
         }
+    }
+
+    /// Keeps a value of a person in a custom field, and returns its name.
+    pub fn keep(&mut self, field: &str, text: &str) -> String {
+        let mut name = format!("{field}_as_written");
+        while self.unread.iter().any(|(known, _)| *known == name) {
+            name.push('_');
+        }
+        self.unread.push((name.clone(), text.to_owned()));
+        name
     }
 
     /// Notes the error values and damaged texts of the row.

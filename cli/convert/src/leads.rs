@@ -122,8 +122,7 @@ impl RecordBuilder<'_> {
             self.remark(format!(
                 "{file}: the e-mail address is that of a lead with another name; custom fields keep the row's name and number"
             ));
-            let name = ("name_as_written".to_owned(), reference.name.clone());
-            cells.unread.push(name);
+            cells.keep("name", &reference.name);
         }
         // A known lead takes from the row what it lacks.
         if let Some((company, line)) = self.company(cells)
@@ -153,9 +152,7 @@ impl RecordBuilder<'_> {
                 continue;
             };
             if has_other_name {
-                cells
-                    .unread
-                    .push((format!("{field}_as_written"), text.to_owned()));
+                cells.keep(field, text);
             } else {
                 self.leads.add_value(at, (field, text), value, place);
                 self.remark(format!("leads get a further {field} of another row"));

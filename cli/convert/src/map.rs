@@ -126,8 +126,8 @@ impl MapFile {
     }
 }
 
-/// The table of a map that repeats keys, as one does after whose lines others are added: a later line replaces an earlier
-/// one, and lists of rows and roles grow. `None` if a line is no entry of its own.
+/// The table of a map that repeats keys, because lines were appended to it: a later line replaces an earlier one, and
+/// lists of rows and roles grow. `None` if a line is no entry of its own.
 fn joined(text: &str) -> Option<Table> {
     let mut table = Table::new();
     for line in text.lines() {

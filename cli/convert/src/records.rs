@@ -33,6 +33,12 @@ const COMPANY_TEXTS: [&str; 9] = [
     "companyannualrevenue",
     "companynemployees",
 ];
+/// The fields with users.
+const OWNERS: [(FileKind, &str); 3] = [
+    (FileKind::Company, "owner"),
+    (FileKind::Lead, "owner"),
+    (FileKind::Opportunity, "user"),
+];
 /// Maximum characters of a text (C-30).
 const MAX_TEXT: usize = 10_000;
 
@@ -167,18 +173,8 @@ impl<'a> RecordBuilder<'a> {
     /// Adds the users of a file of which a cell has both name and address. Other cells may have one of them.
     fn name_users(&mut self, file: &MappedFile) {
         let mut known = HashSet::new();
-        let fields = FileKind::ALL.map(|part| {
-            (
-                part,
-                if part == FileKind::Opportunity {
-                    "user"
-                } else {
-                    "owner"
-                },
-            )
-        });
         for row in file.sheet.grid.rows() {
-            let cells = fields
+            let cells = OWNERS
                 .iter()
                 .flat_map(|(part, field)| file.values(row, *part, field));
             for (_, cell) in cells.filter(|(_, cell)| cell.text.contains('@')) {

@@ -1,9 +1,8 @@
 //! Tables of which the values decide about the columns, and the printed lines with which they become the right records.
 
-use domain::time::Zone;
-
 use crate::input::Sheet;
-use crate::{ConvertOptions, IdMap, MapFile, MappedFile, Product, ReadOptions, convert, read};
+use crate::tests::whole;
+use crate::{IdMap, MapFile, Product, ReadOptions, read};
 
 struct Case {
     text: &'static str,
@@ -125,28 +124,8 @@ fn converted(text: &str, map: &str) -> (Vec<String>, Vec<String>, String) {
     let map = MapFile::read(map).unwrap();
     let sheets = sheets(text);
     map.check(&sheets).unwrap();
-    let files = sheets
-        .into_iter()
-        .map(|sheet| MappedFile::new(sheet, Product::Csv, &map).unwrap());
-    let files: Vec<_> = files.collect();
-    let options = ConvertOptions {
-        zone: Some(Zone::UTC),
-        sets_zone: false,
-        map: &map,
-        admin: Some("ana@example.com"),
-        known: &[],
-        currency: None,
-        advanced: &|_, _| {},
-    };
-    let mut converted = convert(&files, IdMap::default(), &options).unwrap();
-    let mut out = Vec::new();
-    converted.write(&mut out).unwrap();
-    let questions = std::mem::take(&mut converted.questions);
-    (
-        questions,
-        std::mem::take(&mut converted.doubts),
-        String::from_utf8(out).unwrap(),
-    )
+    let whole = whole(sheets, Product::Csv, &map, None, IdMap::default());
+    (whole.questions, whole.doubts, whole.lines)
 }
 
 /// The lines of a map in texts, without remarks and those for files of another kind or without a role.
@@ -182,7 +161,7 @@ fn deals(lines: &str) -> Vec<String> {
     of("opportunity").map(shown).collect()
 }
 
-/// What the values leave open is printed, and the printed lines give the right records.
+/// The printed lines answer what the values leave open, and give the right records.
 #[test]
 fn printed_lines_give_the_right_records() {
     for case in CASES {
