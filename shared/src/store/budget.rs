@@ -15,8 +15,8 @@ use crate::viewer::Viewer;
 use table::item::{self, Item};
 use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 
-/// Maximum time of the reads that [`ReadBudget::in_time`] bounds. With the reads before it, this stays below the timeouts of the function (29 s)
-/// and the gateway (30 s).
+/// Maximum time of the reads that [`ReadBudget::in_time`] bounds. With the reads before it, this stays below the timeouts
+/// of the function (29 s) and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
 /// Time after which a search begins no further read, so that it answers what it has found before [`MAX_TIME`].
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(10);

@@ -101,8 +101,8 @@ pub fn unreadable(aside: &Item) -> Option<&str> {
     Some(kind.as_s().map_or("item", String::as_str))
 }
 
-/// The writes that move an item back that [`Writer::or_quarantine`] moved. They require that the item is still in quarantine as it was read, and that its
-/// original key is free.
+/// The writes that move an item back that [`Writer::or_quarantine`] moved. They require that the item is still in
+/// quarantine as it was read, and that its original key is free.
 pub fn back(quarantined: Item) -> Result<Transaction, StoreError> {
     let key = key_of(&quarantined)?;
     let original =

@@ -191,8 +191,8 @@ impl Writer {
 
     /// The matches of a search, read until a list that contains all of them or the budget has ended;
     /// [`SearchMatches::TooMany`] if more than `most` were found before. First reads the other leads to their end. Then
-    /// reads all lists concurrently, of each [`GROWTH`] times as much as before. After the first read, the lists of visible leads are a further list
-    /// for a viewer who does not see all leads.
+    /// reads all lists concurrently, of each [`GROWTH`] times as much as before. After the first read, the lists of
+    /// visible leads are a further list for a viewer who does not see all leads.
     async fn found(
         &self,
         request: &LeadRequest,
