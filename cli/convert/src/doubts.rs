@@ -7,7 +7,7 @@ use super::mapping::{MappedColumn, MappedFile, quoted};
 use super::names;
 use super::roles::{DECIDING, map_line, several_columns};
 use super::target::ColumnTarget;
-use super::token::amount::{Amount, MarkProof};
+use super::token::amount::{Amount, MarkProof, is_not_zero};
 use super::token::is_absent;
 
 /// The columns that may have another use.
@@ -135,7 +135,7 @@ fn contacts(file: &MappedFile, at: usize) -> Option<String> {
 /// The doubt about a column of amounts in rows of which the value is zero or absent.
 fn second_amounts(file: &MappedFile) -> Option<String> {
     let value = (FileKind::Opportunity, "value");
-    let is_amount = |cell: Cell<'_>| cell.text.contains(|c: char| ('1'..='9').contains(&c));
+    let is_amount = |cell: Cell<'_>| is_not_zero(cell.text);
     let columns = file.columns.iter().enumerate();
     let may_be = |(at, column): &(usize, &MappedColumn)| {
         column.is_guessed

@@ -14,7 +14,7 @@ use super::map::MapFile;
 use super::names::{self, ColumnField, FileNames, plain};
 use super::product::Product;
 use super::target::{Closing, ColumnTarget, is_fixed};
-use super::token::amount::currency_of_heading;
+use super::token::amount::{currency_of_heading, is_not_zero};
 use super::token::is_absent;
 
 /// Fields of which all values of a row are read.
@@ -243,8 +243,7 @@ impl MappedFile {
     pub fn first<'a>(&'a self, row: Row<'a>, field: ColumnField) -> Option<(usize, Cell<'a>)> {
         let mut values = self.values(row, field.0, field.1);
         let first = values.next()?;
-        let is_amount =
-            |(_, cell): &(usize, Cell<'_>)| cell.text.contains(|c: char| ('1'..='9').contains(&c));
+        let is_amount = |(_, cell): &(usize, Cell<'_>)| is_not_zero(cell.text);
         if field.1 != "value" || is_amount(&first) {
             return Some(first);
         }

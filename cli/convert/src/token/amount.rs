@@ -168,7 +168,7 @@ impl Amount {
             (MarkProof::Open(own), run) => run.unwrap_or(own),
             (MarkProof::None, _) => DecimalMark::Point,
         };
-        if self.is_negative && self.number.contains(|c: char| ('1'..='9').contains(&c)) {
+        if self.is_negative && is_not_zero(&self.number) {
             return Err("is negative; an amount is 0 or more".to_owned());
         }
         let plain = self
@@ -290,6 +290,11 @@ fn proof(number: &str, is_grouped: bool) -> Option<MarkProof> {
 pub fn currency_code(cell: &str) -> String {
     let known = names::currency(cell).or_else(|| currency_of_heading(cell));
     known.map_or_else(|| cell.trim().to_uppercase(), str::to_owned)
+}
+
+/// Whether an amount is not zero.
+pub fn is_not_zero(amount: &str) -> bool {
+    amount.contains(|c: char| ('1'..='9').contains(&c))
 }
 
 /// The ISO code of a currency that a heading names: `Valor (US$)`, `Amount EUR`.
