@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 NAMES = ("FUNIL_URL", "INSTANCE", "FUNIL_KEY")
 if len(sys.argv) != 2 or not sys.argv[1].isdecimal() or not all(map(os.environ.get, NAMES)):
     sys.exit(f"usage: {' '.join(name + '=…' for name in NAMES)} python3 examples/board.py FUNNEL\n"
-             "FUNNEL is the id of a funnel; GET /crm lists them. The demo has 3 and 5.")
+             "FUNNEL is the id of a funnel; GET /crm lists them. The demo has 3 and 4.")
 URL, INSTANCE, KEY = (os.environ[name] for name in NAMES)
 LIMIT = 50
 

@@ -37,9 +37,12 @@ const MAX_RUNS: usize = 64;
 /// The file in the directory of the engine with the address of the running service.
 const URL_FILE: &str = "serve.url";
 
-/// The address of the `funil serve` that runs on a directory, as far as it is known.
+/// The address of the `funil serve` that runs on a directory, as far as it is known. A killed one leaves its file.
 #[must_use]
 pub fn running_url(directory: &Path) -> Option<String> {
+    if !database::is_served(directory) {
+        return None;
+    }
     let url = fs::read_to_string(directory.join(URL_FILE)).ok()?;
     url.starts_with("http://").then(|| url.trim().to_owned())
 }
@@ -94,7 +97,9 @@ pub enum ServeError {
     #[error(transparent)]
     Open(#[from] DatabaseError),
     /// The service's address is not available.
-    #[error("cannot listen on {address}: {cause}; name another port with --port PORT")]
+    #[error(
+        "cannot listen on {address}: {cause}; name another port with --port PORT, or another address with --bind ADDRESS"
+    )]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -146,7 +151,12 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
 ) -> Result<(), ServeError> {
     let address = SocketAddr::new(options.bind, options.port);
     let listen = |cause| ServeError::Listen { address, cause };
-    let listener = TcpListener::bind(address).await.map_err(listen)?;
+    let listener = TcpListener::bind(address).await;
+    if listener.is_err() && options.endpoint.is_none() && database::is_served(&options.data) {
+        // It probably has the port, and another port would not help.
+        open(options, &Environment::system()).await?;
+    }
+    let listener = listener.map_err(listen)?;
     let address = listener.local_addr().map_err(listen)?;
     let limits = Limits::raised();
     let environment = Environment::system();

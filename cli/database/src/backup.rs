@@ -1,13 +1,13 @@
 //! Copies of a database while others write it.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
+use tempfile::Builder;
 
 use crate::connection::{READERS_CACHE, Span, connect};
-use crate::directory::private_new;
 use crate::{Database, DatabaseError};
 
 /// Pages copied at a time.
@@ -15,20 +15,26 @@ const STEP: i32 = 1024;
 
 impl Database {
     /// Copies the last commit into a new file that only its owner reads. Writers go on meanwhile. As `funil.db` of a
-    /// directory the copy is a database.
+    /// directory the copy is a database. It gets its name when it is whole and readable.
     ///
     /// # Errors
-    /// [`DatabaseError`] if the file exists or cannot be written.
+    /// [`DatabaseError`] if the file exists or cannot be written, or the database is damaged.
     pub fn backup(&self, file: &Path) -> Result<(), DatabaseError> {
-        private_new(file).map_err(|cause| DatabaseError::Backup {
+        let refused = |cause: io::Error| DatabaseError::Backup {
             path: file.to_owned(),
             cause,
-        })?;
-        copy(&self.0.path, file).map_err(|cause| {
-            // An incomplete copy is no backup.
-            let _ = fs::remove_file(file);
-            DatabaseError::file(file, cause)
-        })
+        };
+        if file.exists() {
+            return Err(refused(io::ErrorKind::AlreadyExists.into()));
+        }
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let part = Builder::new()
+            .prefix(".funil-backup")
+            .tempfile_in(folder.unwrap_or(Path::new(".")));
+        let part = part.map_err(refused)?.into_temp_path();
+        copy(&self.0.path, &part).map_err(|cause| refused(io::Error::other(cause)))?;
+        part.persist_noclobber(file)
+            .map_err(|failed| refused(failed.error))
     }
 }
 
@@ -40,5 +46,16 @@ fn copy(from: &Path, to: &Path) -> rusqlite::Result<()> {
     let mut target = Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let backup = Backup::new(&source, &mut target)?;
     while backup.step(STEP)? != StepResult::Done {}
-    Ok(())
+    drop(backup);
+    let verdict: String = target.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict == "ok" {
+        Ok(())
+    } else {
+        Err(damaged(verdict))
+    }
+}
+
+/// A damage that SQLite has found.
+fn damaged(verdict: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), Some(verdict))
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::DatabaseError;
 use crate::connection::lock;
 
+const FILE: &str = "funil.lock";
 /// Seconds between two renewals.
 const RENEWAL: i64 = 10;
 /// Seconds after the last renewal until a `serve` of another kernel counts as stopped.
@@ -113,11 +114,11 @@ impl Lock {
 
     /// Opens the lock file for a command, unless `serve` runs on another kernel.
     pub fn command(directory: &Path, now: i64) -> Result<Self, DatabaseError> {
-        let path = directory.join("funil.lock");
-        let file = private(&path).map_err(|cause| DatabaseError::directory(directory, cause))?;
+        let path = directory.join(FILE);
+        let file = private(&path).map_err(|cause| DatabaseError::directory(&path, cause))?;
         let own = Serve::of_this_process(now);
         match Serve::read(&path) {
-            Some(serve) if serve.boot != own.boot && now - serve.renewed < SILENCE => {
+            Some(serve) if serve.boot != own.boot && (now - serve.renewed).abs() < SILENCE => {
                 Err(DatabaseError::Elsewhere {
                     path: directory.to_owned(),
                     host: serve.host,
@@ -149,7 +150,7 @@ impl Lock {
     pub fn renew(&self, now: i64, unscrubbed: i64) -> io::Result<()> {
         let Some(own) = &self.own else { return Ok(()) };
         let mut own = lock(own);
-        if now - own.renewed >= RENEWAL || unscrubbed != own.unscrubbed {
+        if !(0..RENEWAL).contains(&(now - own.renewed)) || unscrubbed != own.unscrubbed {
             (own.renewed, own.unscrubbed) = (now, unscrubbed);
             own.write(&self.file)?;
         }
@@ -172,6 +173,13 @@ impl Drop for Lock {
     }
 }
 
+/// Whether a `funil serve` of this kernel uses a directory.
+#[must_use]
+pub fn is_served(directory: &Path) -> bool {
+    let locked = File::open(directory.join(FILE)).map(|file| file.try_lock_shared());
+    matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+}
+
 /// Creates a directory that only its owner reads, because it contains personal data.
 pub fn create(directory: &Path) -> Result<(), DatabaseError> {
     let mut directories = DirBuilder::new();
@@ -185,11 +193,6 @@ pub fn create(directory: &Path) -> Result<(), DatabaseError> {
 /// Opens or creates a file that only its owner reads.
 pub fn private(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
-}
-
-/// Creates a file that only its owner reads. Fails if it exists.
-pub fn private_new(path: &Path) -> io::Result<File> {
-    options().create_new(true).open(path)
 }
 
 fn options() -> OpenOptions {
@@ -231,6 +234,8 @@ mod tests {
         }
         assert!(Lock::command(directory.path(), NOW + 30).is_ok());
         assert!(Lock::serve(directory.path(), NOW + 30).is_ok());
+        // Its clock was ahead.
+        assert!(Lock::command(served_elsewhere(NOW + 30).path(), NOW).is_ok());
     }
 
     /// The time does not matter on the same kernel: `serve` was killed a moment ago.
@@ -260,7 +265,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let serve = Lock::serve(directory.path(), NOW).unwrap();
         let command = Lock::command(directory.path(), NOW).unwrap();
-        for (now, unscrubbed, renewed) in [(9, 0, 0), (10, 0, 10), (11, 11, 11), (12, 11, 11), (21, 11, 21)] {
+        for (now, unscrubbed, renewed) in [
+            (9, 0, 0),
+            (10, 0, 10),
+            (11, 11, 11),
+            (12, 11, 11),
+            (21, 11, 21),
+            (2, 11, 2),
+        ] {
             serve.renew(NOW + now, unscrubbed).unwrap();
             let read = Serve::read(&command.path).unwrap();
             assert_eq!(read.renewed, NOW + renewed);

@@ -25,6 +25,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 pub use connection::Sync;
+pub use directory::is_served;
 
 use crate::connection::Readers;
 use crate::directory::Lock;
@@ -61,10 +62,13 @@ pub enum DatabaseError {
         /// Its form.
         format: i32,
     },
-    /// The system does not create or open a file of the directory.
-    #[error("{} cannot be made: {cause}; name another directory with --data DIR", path.display())]
+    /// The system does not create or open the directory or a file in it.
+    #[error(
+        "{} cannot be opened or made: {cause}; check its owner and permissions, or name another directory with --data DIR",
+        path.display()
+    )]
     Directory {
-        /// The directory.
+        /// The directory or file.
         path: PathBuf,
         /// The system's error.
         cause: io::Error,
@@ -151,8 +155,13 @@ impl Database {
     /// # Errors
     /// [`DatabaseError`] if there is none, the file has another form, or `serve` runs on another kernel.
     pub fn open_directory(directory: &Path, now: i64) -> Result<Self, DatabaseError> {
-        if !directory.join(FILE).is_file() {
-            return Err(DatabaseError::Missing(directory.to_owned()));
+        let file = directory.join(FILE);
+        match file.metadata() {
+            Ok(metadata) if metadata.len() > 0 => {}
+            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(DatabaseError::directory(&file, cause));
+            }
+            _ => return Err(DatabaseError::Missing(directory.to_owned())),
         }
         Self::create_directory(directory, now)
     }

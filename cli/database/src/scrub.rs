@@ -59,7 +59,8 @@ impl Scrubber {
             return Ok(true);
         }
         *is_clean = false;
-        if self.since() == 0 {
+        // A clock that was set back would delay the pass until it is there again.
+        if self.since() == 0 || self.since() > now {
             self.since.store(now, Ordering::Relaxed);
         }
         let connection = match connection {

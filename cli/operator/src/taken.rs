@@ -8,7 +8,7 @@ use shared::store::unscoped::key::Counter;
 use table::StoreError;
 
 use crate::Operator;
-use crate::kinds::{Companies, Funnels, LossReasons, StoredKind, Tags, Users};
+use crate::kinds::{Companies, Funnels, Kind, LossReasons, StoredKind, Tags, Users};
 
 /// The highest ids and the users of an instance.
 #[derive(Debug, Default)]
@@ -71,6 +71,29 @@ impl Operator {
         let last = self.table().add(&key, &[name], count).await?;
         let last = last.first().copied().unwrap_or_default();
         Ok(last.saturating_sub(count) + 1)
+    }
+
+    /// Reserves an id above `highest` for a record of a kind that only operators create. Nobody else gets it, and no later
+    /// record a lower one.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the table fails.
+    pub async fn reserve_above(&self, kind: Kind, highest: u64) -> Result<u64, StoreError> {
+        let counter = match kind {
+            Kind::Users => Counter::User,
+            Kind::Funnels => Counter::Funnel,
+            _ => Counter::Calendar,
+        };
+        let key = self.keys().counter(counter);
+        let mut id = 0;
+        while id <= highest {
+            let last = self
+                .table()
+                .add(&key, &[kind.name()], (highest - id).max(1))
+                .await?;
+            id = last.first().copied().unwrap_or(u64::MAX);
+        }
+        Ok(id)
     }
 
     async fn each<K: StoredKind>(&self, taken: &mut TakenIds) -> Result<Vec<K::Record>, StoreError> {

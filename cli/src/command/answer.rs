@@ -36,12 +36,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The failure with text appended to its reason.
+    /// The failure with another reason.
     #[must_use]
-    pub fn adding(self, more: &str) -> Self {
+    pub fn map(self, change: impl Fn(String) -> String) -> Self {
         match self {
-            Self::Refused(reason) => Self::Refused(reason + more),
-            Self::Usage(reason) => Self::Usage(reason + more),
+            Self::Refused(reason) => Self::Refused(change(reason)),
+            Self::Usage(reason) => Self::Usage(change(reason)),
             Self::Unread => Self::Unread,
         }
     }

@@ -89,10 +89,10 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
     let imported = tokio::select! {
         imported = import::import_until(&operator, &source, import.overwrite, &bar, &stop) => imported.map_err(|error| match error {
             import::ImportError::Read(cause) => unreadable(&import.file, &cause),
-            import::ImportError::Operator(error) => Failure::from(error).adding(&progress_so_far(&bar)),
+            import::ImportError::Operator(error) => Failure::from(error).map(|reason| reason + &progress_so_far(&bar)),
         }),
         () = interrupt::twice(stop.clone(), bar.clone()) => {
-            Err(Failure::Refused("stopped".to_owned()).adding(&progress_so_far(&bar)))
+            Err(Failure::Refused("stopped".to_owned() + &progress_so_far(&bar)))
         }
     };
     bar.finish_and_clear();

@@ -67,9 +67,8 @@ pub async fn delete(delete: DeleteArgs, global: &Global) -> Result<Answer, Failu
         .await;
     bar.finish_and_clear();
     let erased = erased.map_err(|error| {
-        Failure::from(error).adding(&format!(
-            "; the same command again goes on: funil instance delete {name}"
-        ))
+        Failure::from(error)
+            .map(|reason| reason + &format!("; the same command again goes on: funil instance delete {name}"))
     })?;
     let text = format!("instance {name} is erased: {} items", erased.erased);
     Ok(Answer::new(text, json!(erased)))

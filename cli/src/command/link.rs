@@ -74,6 +74,7 @@ impl LinkUrl {
         if matches!(global.place()?, Place::Endpoint(None)) {
             return Ok(None);
         }
+        let mut issued_before: Option<(CredentialKind, String)> = None;
         let mut secrets = Vec::new();
         for kind in [CredentialKind::Key, CredentialKind::Token] {
             let issued = operator.credentials(kind).await?.into_iter();
@@ -81,8 +82,16 @@ impl LinkUrl {
             for entry in former.filter(|entry| entry.revoked.is_none()) {
                 operator.revoke(kind, &entry.id).await?;
             }
-            let new = operator.issue(kind, user, Some(LABEL.to_owned()), Some(self.days));
-            secrets.push(new.await?.secret.reveal().to_owned());
+            let new = operator
+                .issue(kind, user, Some(LABEL.to_owned()), Some(self.days))
+                .await;
+            // Half of a pair is of no use.
+            if let (Err(_), Some((kind, id))) = (&new, &issued_before) {
+                operator.revoke(*kind, id).await?;
+            }
+            let new = new?;
+            secrets.push(new.secret.reveal().to_owned());
+            issued_before = Some((kind, new.entry.id));
         }
         let (base, instance) = (self.base(global)?, operator.instance());
         Ok(Some(format!(

@@ -203,6 +203,23 @@ impl Global {
         }
     }
 
+    /// The typed option that names the database, with a blank after it; empty if there is none.
+    fn typed_place(&self) -> String {
+        match (&self.data, &self.endpoint) {
+            (Some(directory), None) => {
+                let name = directory.display().to_string();
+                let quote = if name.contains(char::is_whitespace) {
+                    "'"
+                } else {
+                    ""
+                };
+                format!("--data {quote}{name}{quote} ")
+            }
+            (None, Some(url)) => format!("--endpoint {url} "),
+            _ => String::new(),
+        }
+    }
+
     /// The directory of the embedded database, if one is named.
     fn directory(&self) -> Result<Option<PathBuf>, Failure> {
         Ok(match self.place()? {
@@ -280,10 +297,37 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(cause) => return answer::fail(&Failure::Refused(cause.to_string()), json),
     };
+    let typed = funil.global.typed_place();
     match runtime.block_on(funil.run()) {
-        Ok(answer) => answer.give(json),
-        Err(failure) => answer::fail(&failure, json),
+        Ok(mut answer) => {
+            answer.note = with_place(&answer.note, &typed);
+            answer.give(json)
+        }
+        Err(failure) => answer::fail(&failure.map(|reason| with_place(&reason, &typed)), json),
     }
+}
+
+/// A text whose suggested commands, such as `funil instance show acme`, name the database that was typed.
+fn with_place(text: &str, typed: &str) -> String {
+    const NAME: &str = "funil ";
+    let grammar = grammar();
+    let is_command = |rest: &str| {
+        let name = rest
+            .split(|c: char| !c.is_ascii_lowercase())
+            .next()
+            .unwrap_or_default();
+        name != "serve" && grammar.find_subcommand(name).is_some()
+    };
+    let mut parts = text.split(NAME);
+    let mut placed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        placed += NAME;
+        if is_command(part) {
+            placed += typed;
+        }
+        placed += part;
+    }
+    placed
 }
 
 impl Funil {

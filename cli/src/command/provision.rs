@@ -10,6 +10,7 @@ use operator::import::{self, ImportError, Source};
 use operator::{Operator, kinds};
 use serde_json::{Value, json};
 use shared::calendar::{BadLinkName, LinkName, Openings};
+use shared::ids::MAX_IMPORTED_ID;
 use shared::time::Zone;
 
 use super::ask::folder;
@@ -176,7 +177,7 @@ pub fn answer(lines: &[Value], output: Option<&Path>, facts: &[Fact]) -> Answer 
     Answer::new(text.trim_end(), document)
 }
 
-/// The next id of users, funnels or calendars, which only imports create.
+/// An id for a new user, funnel or calendar, which no other command gets.
 pub async fn next_id<K: kinds::StoredKind>(
     operator: &Operator,
     id: impl Fn(&K::Record) -> u64,
@@ -185,7 +186,13 @@ pub async fn next_id<K: kinds::StoredKind>(
     while let Some(page) = pages.next().await? {
         highest = page.iter().map(&id).fold(highest, u64::max);
     }
-    Ok(highest + 1)
+    if highest >= MAX_IMPORTED_ID {
+        let name = K::KIND.name();
+        return Err(Failure::Refused(format!(
+            "{name} {highest} has the highest id; import this {name} with an id of your choice"
+        )));
+    }
+    Ok(operator.reserve_above(K::KIND, highest).await?)
 }
 
 #[cfg(test)]

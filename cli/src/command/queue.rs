@@ -10,8 +10,8 @@ use shared::time::Timestamp;
 use super::{Answer, Failure, Global, text};
 
 pub const AFTER_HELP: &str = "\
-Each item is a line: kind, what it concerns, attempts, the time since which it waits, the time of the next attempt
-(`set aside` if there is none), and the reason of the last failure. The kinds:
+Each item is a line: kind, what it concerns, attempts, the time since which it waits (of notifications that of
+the last attempt), the time of the next attempt (`set aside` if there is none), and the reason of the last failure. The kinds:
 
   copies        copies of a changed lead in its opportunities
   erasure       remains of a deleted lead in other records
@@ -82,9 +82,15 @@ pub async fn run(Queue { instance, kind, run }: Queue, global: &Global) -> Resul
         let sent = found.iter().filter(of_receivers).count();
         let left = operator.queue(kind.as_deref()).await?;
         let left = left.len() - left.iter().filter(of_receivers).count();
+        let is_suspended = operator.directory_head().await?.suspended.is_some();
         let note = format!(
-            "{} tried, {left} left, {sent} will be sent within a minute",
-            found.len() - sent
+            "{} tried, {left} left, {sent} will be sent within a minute{}",
+            found.len() - sent,
+            if is_suspended {
+                " after: funil instance resume"
+            } else {
+                ""
+            }
         );
         (found, note)
     } else {

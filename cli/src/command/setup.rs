@@ -1,7 +1,7 @@
 //! `funil setup`: a new instance with a user, a funnel, a calendar and a form (C-111).
 
 use clap::Args;
-use operator::Operator;
+use operator::{Operator, OperatorError};
 use serde_json::{Value, json};
 use shared::calendar::LinkName;
 use shared::credential::CredentialKind;
@@ -84,13 +84,31 @@ fn asked(setup: &Setup, calendar: &LinkName, token: &str) -> Result<(LinkName, V
     Ok((form, lines.collect()))
 }
 
+/// A refused creation. An interrupted setup has shown none of its secrets.
+fn exists(error: OperatorError) -> Failure {
+    match error {
+        OperatorError::InstanceExists(name) => Failure::Refused(format!(
+            "{}; if an interrupted setup left it, delete it and begin again: funil instance delete {name}",
+            OperatorError::InstanceExists(name.clone())
+        )),
+        error => error.into(),
+    }
+}
+
 pub async fn run(setup: Setup, global: &Global) -> Result<Answer, Failure> {
     setup.asking.begin()?;
+    // Before the questions.
+    if let Ok(store) = global.store().await {
+        let operator = Operator::new(&store, setup.name.clone());
+        if operator.directory_head().await.is_ok() {
+            return Err(exists(OperatorError::InstanceExists(setup.name)));
+        }
+    }
     let calendar = provision::link_name(CALENDAR).map_err(Failure::Refused)?;
     let token = Environment::system().token();
     let (form, lines) = asked(&setup, &calendar, &token)?;
     let operator = Operator::new(&global.store_or_new().await?, setup.name);
-    operator.create_instance().await?;
+    operator.create_instance().await.map_err(exists)?;
     let output = setup.asking.output.as_deref();
     provision::bring(&operator, &lines, output).await?;
     let admin = UserId::new(FIRST).ok_or_else(|| Failure::Refused("no id".to_owned()))?;

@@ -73,7 +73,8 @@ fn setup_makes_a_whole_instance_and_prints_its_lines() {
         (refused.code, refused.document()),
         (
             1,
-            json!({ "error": "instance acme exists already; see it with: funil instance show acme" })
+            json!({ "error": "instance acme exists already; see it with: funil instance show acme; if an interrupted setup \
+                left it, delete it and begin again: funil instance delete acme" })
         )
     );
 }
@@ -180,6 +181,46 @@ fn single_records_are_added_above_those_that_exist() {
     let taken = bench.funil("calendar add --instance acme --yes --link reuniao");
     assert_eq!(taken.code, 1);
     assert_eq!(bench.funil("doctor --instance acme").code, 0);
+}
+
+/// C-11: concurrent commands take different ids, and the id of a removed record is not taken again.
+#[test]
+fn no_id_is_taken_twice() {
+    let bench = Bench::new();
+    bench.funil("setup acme --yes").done();
+    let add = |name: &str| {
+        let added = bench.funil(&format!("user add --instance acme --yes --json --name {name}"));
+        added.done().document()["records"][0]["id"].as_u64().unwrap()
+    };
+    let names = ["Bia", "Caio", "Davi", "Eva"];
+    let mut ids = std::thread::scope(|scope| {
+        let threads = names.map(|name| scope.spawn(move || add(name)));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    ids.sort_unstable();
+    assert!(
+        ids[0] > 1 && ids.windows(2).all(|pair| pair[0] < pair[1]),
+        "{ids:?}"
+    );
+    let last = ids[3];
+    for kind in ["key", "token"] {
+        let listed = bench
+            .funil(&format!("{kind} list --instance acme --json"))
+            .document();
+        let of_last = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["user"] == last)
+            .unwrap();
+        let id = of_last["id"].as_str().unwrap();
+        bench.funil(&format!("{kind} revoke --instance acme {id}")).done();
+    }
+    bench
+        .funil(&format!("remove --instance acme --kind user {last} --alone"))
+        .done();
+    assert!(add("Gil") > last);
+    bench.funil("doctor --instance acme").done();
 }
 
 /// An instance without groups gets one, so that the user may work.

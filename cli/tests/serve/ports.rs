@@ -122,6 +122,17 @@ fn a_variable_sends_the_service_to_no_endpoint() {
     assert!(home.path().join("data").is_dir());
 }
 
+/// A suggested command can be typed as it stands.
+#[test]
+fn suggested_commands_name_the_typed_database() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().to_str().unwrap();
+    assert_eq!(on(data, &["instance", "create", "acme"]).0, Some(0));
+    let (_, said) = on(data, &["instance", "show", "none"]);
+    let command = format!("create it with: funil --data {data} instance create none");
+    assert!(said.contains(&command), "{said}");
+}
+
 /// The copy of a running service's database starts, and is no service's file that it could replace.
 #[test]
 fn a_backup_of_a_running_service_starts() {

@@ -86,6 +86,9 @@ pub enum Counter {
     Calendar,
     Meeting,
     Ticket,
+    /// Of `funil user add`, and the next of `funil funnel add`.
+    User,
+    Funnel,
 }
 
 /// A credential by its hash.
@@ -181,6 +184,8 @@ impl Keys<'_> {
             Counter::Calendar => "calendar",
             Counter::Meeting => "meeting",
             Counter::Ticket => "ticket",
+            Counter::User => "user",
+            Counter::Funnel => "funnel",
         };
         Key::new(self.pk("counter"), sk)
     }

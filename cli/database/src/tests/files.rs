@@ -316,3 +316,38 @@ fn files_of_other_programs_are_refused_and_stay() {
     let error = Database::open_directory(folder.path(), NOW).unwrap_err();
     assert!(matches!(error, DatabaseError::Foreign(_)), "{error}");
 }
+
+/// A copy of a damaged database would replace older, good ones.
+#[tokio::test]
+async fn a_damaged_database_has_no_backup() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = Database::create_directory(directory.path(), NOW).unwrap();
+    for number in 0..2000 {
+        database
+            .put(&key(&number.to_string()), item([("a", n(number))]))
+            .unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let backup = |database: &Database, name: &str| database.backup(&folder.path().join(name));
+    backup(&database, "whole").unwrap();
+    drop(database);
+    let file = directory.path().join("funil.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[3 * 8192..4 * 8192].fill(0xff);
+    std::fs::write(&file, bytes).unwrap();
+    let database = Database::open_directory(directory.path(), NOW).unwrap();
+    let refused = backup(&database, "damaged").unwrap_err().to_string();
+    assert!(refused.contains("damaged cannot be made"), "{refused}");
+    let left = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["whole"]);
+}
+
+#[test]
+fn an_empty_file_is_no_database() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("funil.db"), "").unwrap();
+    let refused = Database::open_directory(directory.path(), NOW).unwrap_err();
+    assert!(matches!(refused, DatabaseError::Missing(_)), "{refused}");
+}

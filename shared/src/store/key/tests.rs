@@ -269,6 +269,8 @@ fn the_text_of_calendars_and_meetings_keys() {
         (keys.reschedule_secret(), "acme#secret reschedule"),
         (keys.counter(Counter::Calendar), "acme#counter calendar"),
         (keys.counter(Counter::Meeting), "acme#counter meeting"),
+        (keys.counter(Counter::User), "acme#counter user"),
+        (keys.counter(Counter::Funnel), "acme#counter funnel"),
     ]);
     let records = [keys.calendars(), keys.meetings()];
     assert_eq!(records, ["acme#calendar", "acme#meeting"]);
