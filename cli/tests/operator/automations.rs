@@ -139,7 +139,8 @@ fn placeholders_name_fields_of_the_instance() {
     let sending = |id, text: &str| {
         let action =
             json!({ "type": "notify", "url": "https://erp.example/", "secret": "s", "body": { "a": text } });
-        automation(id, &json!([action]), true)
+        let changes = json!({ "actions": [action] });
+        on(id, "opportunity", "created", &changes)
     };
     let named = sending(1, "{op=title} {op=Cor} {contactfield=phone} {contactfield=cpf}");
     let told = |bench: &Bench, line: &str| refused(&bench.import(line).document());

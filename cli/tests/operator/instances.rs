@@ -386,7 +386,7 @@ fn every_command_rejects_tables_of_other_formats() {
             let refused = bench.funil(command);
             assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{command}");
             let reason = format!(
-                "error: the table has format {format}, and this build reads format 10 only; export its instances with \
+                "error: the table has format {format}, and this build reads format 11 only; export its instances with \
                  the build that wrote it, and import them into a new table with this build"
             );
             assert!(refused.err.contains(&reason), "{command}: {}", refused.err);

@@ -18,6 +18,8 @@ use shared::text::{cut, fits, without_index};
 /// Maximum characters of a name, and of bytes of all names and values.
 const MAX_NAME: usize = 64;
 const MAX_BYTES: usize = 64 * 1024;
+/// Maximum bytes as JSON, in which a line break has two: the event's record has at most 100 KB (C-30).
+const MAX_JSON: usize = 90_000;
 /// Maximum characters of a custom field, and of a `utm_*` parameter, which is cut. Names and the e-mail address of the
 /// lead have at most `MAX_LEAD_NAME` characters, its other fields at most `MAX_LEAD_FIELD` bytes.
 const MAX_TEXT: usize = 10_000;
@@ -53,6 +55,9 @@ impl Submission {
         };
         if fields.iter().map(length).sum::<usize>() > MAX_BYTES {
             return Err(InvalidField::new("body", "must have at most 64 KB in all fields").into());
+        }
+        if serde_json::to_vec(&fields).map_or(usize::MAX, |json| json.len()) > MAX_JSON {
+            return Err(InvalidField::new("body", "must have at most 90 KB in all fields as JSON").into());
         }
         Ok(Self {
             fields,
@@ -163,8 +168,29 @@ fn body(request: &RawRequest) -> Result<Vec<(String, Value)>, RequestError> {
     if text.starts_with(b"{") || media_type.starts_with("application/json") {
         return Ok(parse_object(bytes)?.into_iter().collect());
     }
-    let pairs = decoded(text).into_iter();
+    let pairs = match std::str::from_utf8(text) {
+        Ok(text) if media_type.starts_with("text/plain") && text.contains('\n') => lines(text),
+        _ => decoded(text),
+    };
+    let pairs = pairs.into_iter();
     Ok(pairs.map(|(name, value)| (name, value.into())).collect())
+}
+
+/// The fields of a page's form with `enctype="text/plain"`: lines `name=value` without encoding. A form-encoded body has no
+/// line break. A line without `=` continues a value.
+fn lines(text: &str) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        match (line.split_once('='), fields.last_mut()) {
+            (Some((name, value)), _) => fields.push((name.to_owned(), value.to_owned())),
+            (None, Some((_, value))) => {
+                value.push('\n');
+                value.push_str(line);
+            }
+            (None, None) => {}
+        }
+    }
+    fields
 }
 
 /// Groups pairs by name. A repeated name has a list of its values.

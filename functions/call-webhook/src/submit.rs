@@ -97,6 +97,9 @@ async fn record(
     let new_lead = submitted.lead(form, LeadId::MAX, scope.now());
     for _ in 0..ATTEMPTS {
         let mut claimed = start.claimed;
+        let new_key = claims
+            .first()
+            .filter(|_| submission.has_key() && start.has_new_key());
         if claimed == Claimed::New {
             let (receipt, start) = store.receipt(form, submitted, start).await?;
             let found = match store.create_lead(start, new_lead.clone(), None).await? {
@@ -118,7 +121,15 @@ async fn record(
         }
         if let Some(id) = replayed(claimed)? {
             let lead = LeadId::new(id).ok_or(StoreError::Contention("claiming a key"))?;
-            if let Some(found) = store.reader().lead_record(lead).await? {
+            let keep = async {
+                match new_key {
+                    Some(key) => store.keep_found(key, id).await,
+                    None => Ok(Claimed::New),
+                }
+            };
+            let (found, kept) = tokio::try_join!(store.reader().lead_record(lead), keep)?;
+            if let Some(found) = found {
+                replayed(kept)?;
                 if found.lead.archived {
                     store.archive_leads(vec![found], false, |_| true).await?;
                 }

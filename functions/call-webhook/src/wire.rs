@@ -11,8 +11,8 @@ use shared::text::{clean, cut};
 
 use crate::error::CallError;
 
-/// Maximum digits of a number that are kept. No telephone number has that many.
-const MAX_DIGITS: usize = 32;
+/// Maximum digits that are kept. Fields with several telephone numbers have fewer.
+const MAX_DIGITS: usize = 1000;
 /// Maximum duration; every number up to it is exact in JSON clients.
 const MAX_DURATION: u64 = 9_007_199_254_740_991;
 

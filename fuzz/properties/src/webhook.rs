@@ -44,7 +44,7 @@ pub fn webhook(data: &[u8]) {
         assert_eq!(*kept, cut, "{name}");
     }
     let digits = phone::digits(sent["leadPhone"].as_str().unwrap_or_default());
-    let digits: String = digits.chars().take(32).collect();
+    let digits: String = digits.chars().take(1000).collect();
     assert_eq!(call.lead_phone, Some(digits));
     assert_eq!(Value::from(call.record), sent["record"]);
     assert_eq!(serde_json::to_value(call.kind).ok().as_ref(), Some(&sent["type"]));

@@ -11,8 +11,8 @@ use crate::automation::template::placeholders_of;
 use crate::calendar::LinkName;
 use crate::event::{FormEvent, FormEventName};
 use crate::ids::{ColumnId, EventId, FormId, FunnelId, LeadId, TagId, UserId};
-use crate::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
-use crate::lead_edit::is_storable;
+use crate::lead::{DERIVED_FIELDS, Lead, WHATSAPP, identifying_email};
+use crate::lead_edit::{MAX_IDS, is_storable};
 use crate::meeting::NewContact;
 use crate::money::Cents;
 use crate::phone::identifying;
@@ -276,14 +276,16 @@ impl Form {
                     return invalid("to: must have 1 to 64 characters");
                 }
                 None => return invalid("to: is not a field that a form can set"),
-                Some(Target::Custom(_)) if field.to.as_deref().and_then(misspelt).is_some() => {
-                    let meant = field.to.as_deref().and_then(misspelt).unwrap_or_default();
-                    return invalid(&format!("to: must be written {meant}"));
+                Some(target) => {
+                    let meant = field.to.as_deref().and_then(misspelt);
+                    if let (Target::Custom(_), Some(meant)) = (&target, meant) {
+                        return invalid(&format!("to: must be written {meant}"));
+                    }
+                    if targets.contains(&target) {
+                        return invalid("to: another field of the form has it");
+                    }
+                    targets.push(target);
                 }
-                Some(target) if targets.contains(&target) => {
-                    return invalid("to: another field of the form has it");
-                }
-                Some(target) => targets.push(target),
             }
         }
         Ok(())
@@ -328,7 +330,7 @@ impl Submitted {
     /// have the same text (C-101).
     #[must_use]
     pub fn content_of_person(&self) -> Option<String> {
-        let is_known = self.text("email").is_some()
+        let is_known = self.text("email").and_then(identifying_email).is_some()
             || self
                 .number_texts()
                 .flat_map(identifying)
@@ -372,19 +374,14 @@ impl Submitted {
         self.complete(form, &lead)
     }
 
-    /// Fills the absent fields of a lead from the submission. Present values are kept. A lead that would be too large is
-    /// returned unchanged.
+    /// Fills the absent fields of a lead from the submission. Present values are kept. Custom fields that would make the
+    /// lead too large are left out; if the others would, it is returned unchanged.
     #[must_use]
     pub fn complete(&self, form: &Form, lead: &Lead) -> Lead {
         let mut completed = self.with_fixed_fields(lead);
         completed.owner = completed.owner.or(form.owner);
-        for (name, value) in &self.custom {
-            if is_absent(completed.custom.get(name)) {
-                completed.custom.insert(name.clone(), value.clone());
-            }
-        }
         for tag in &form.tags {
-            if !completed.tags.contains(tag) && completed.tags.len() < MAX_LISTED {
+            if !completed.tags.contains(tag) && completed.tags.len() < MAX_IDS {
                 completed.tags.push(*tag);
             }
         }
@@ -393,11 +390,18 @@ impl Submitted {
         if is_new_utm && completed.utm_tags.len() < MAX_UTM_TAGS {
             completed.utm_tags.push(utm);
         }
-        if is_storable(&completed) {
-            completed
-        } else {
-            lead.clone()
+        let completed = Some(completed).filter(is_storable);
+        let completed = completed.unwrap_or_else(|| lead.clone());
+        let custom = self.custom.iter();
+        let absent = custom.filter(|(name, _)| is_absent(lead.custom.get(*name)));
+        let all = with_custom(&completed, absent.clone());
+        if is_storable(&all) {
+            return all;
         }
+        absent.fold(completed, |lead, field| {
+            let next = with_custom(&lead, std::iter::once(field));
+            if is_storable(&next) { next } else { lead }
+        })
     }
 
     /// The lead, with its absent fixed fields filled from the submission. Fields are addressed by name in the
@@ -420,6 +424,14 @@ impl Submitted {
             Err(_) => lead.clone(),
         }
     }
+}
+
+/// The lead with these custom fields.
+fn with_custom<'f>(lead: &Lead, fields: impl Iterator<Item = (&'f String, &'f Value)>) -> Lead {
+    let mut lead = lead.clone();
+    let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+    lead.custom.extend(fields);
+    lead
 }
 
 /// Whether a field is missing, null or blank text.

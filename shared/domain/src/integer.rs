@@ -25,7 +25,8 @@ pub fn whole(value: &Value) -> Option<u64> {
     (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
 }
 
-/// Like [`whole`], and also text of digits with an optional fraction of zeros: `31`, `31.0` (C-7).
+/// Like [`whole`], and also text of digits with an optional fraction of zeros: `31`, `31.0` (C-7). Three zeros may be a
+/// group of thousands, `2.000`, so they are no fraction.
 #[must_use]
 pub fn whole_or_text(value: &Value) -> Option<u64> {
     let Value::String(text) = value else {
@@ -33,7 +34,7 @@ pub fn whole_or_text(value: &Value) -> Option<u64> {
     };
     let (digits, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let are_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let is_zero_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
+    let is_zero_fraction = !matches!(fraction.len(), 0 | 3) && fraction.bytes().all(|byte| byte == b'0');
     (are_digits && is_zero_fraction).then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
@@ -108,13 +109,14 @@ mod tests {
             ("31", 31),
             ("31.0", 31),
             ("031.00", 31),
+            ("31.0000", 31),
             ("0", 0),
             ("99999999999999999999999", u64::MAX),
         ] {
             assert_eq!(read(text), Some(number), "{text}");
         }
         for bad in [
-            "", " 31", "31 ", "31.", ".0", "1.5", "-1", "+1", "1e3", "1,0", "0x1f", "٣",
+            "", " 31", "31 ", "31.", ".0", "1.5", "-1", "+1", "1e3", "1,0", "0x1f", "٣", "2.000",
         ] {
             assert_eq!(read(bad), None, "{bad}");
         }

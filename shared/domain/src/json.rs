@@ -71,6 +71,17 @@ pub fn find_inexact(path: &str, value: &Value) -> Option<String> {
     }
 }
 
+/// The levels of lists and objects in a value. `serde_json` reads at most 128.
+#[must_use]
+pub fn levels(value: &Value) -> usize {
+    let inner = match value {
+        Value::Array(list) => list.iter().map(levels).max(),
+        Value::Object(map) => map.values().map(levels).max(),
+        _ => return 0,
+    };
+    1 + inner.unwrap_or(0)
+}
+
 /// The canonical text of a number, as in JavaScript: `100` for `100.0` and `1e2`.
 #[must_use]
 pub fn number_text(number: &Number) -> String {

@@ -296,6 +296,16 @@ pub fn same_email(email: &str) -> Option<String> {
     (!same.is_empty()).then(|| same.to_owned())
 }
 
+/// The address that identifies a person, in the form in which addresses are compared; `None` for a text that is none, such
+/// as `não tenho`.
+#[must_use]
+pub fn identifying_email(email: &str) -> Option<String> {
+    let email = same_email(email)?;
+    let (name, host) = email.rsplit_once('@')?;
+    let is_whole = !name.is_empty() && !host.is_empty() && !email.contains(char::is_whitespace);
+    is_whole.then_some(email)
+}
+
 /// The default of `points`.
 #[must_use]
 pub fn zero() -> Number {
@@ -346,6 +356,20 @@ mod tests {
             assert_eq!(same_email(other), Some("ção@example.com".to_owned()), "{other:?}");
         }
         assert_eq!(same_email(" \u{200b}"), None);
+        assert_eq!(identifying_email(" ANA@x "), Some("ana@x".to_owned()));
+        for nobody in [
+            "não tenho",
+            "-",
+            "x",
+            "@",
+            "nao@",
+            "@gmail.com",
+            "ana @x.com",
+            "sem e-mail",
+            "0",
+        ] {
+            assert_eq!(identifying_email(nobody), None, "{nobody}");
+        }
     }
 
     /// C-90.

@@ -52,12 +52,13 @@ impl Cents {
         }
     }
 
-    /// The amount within 1e-9 of a double.
+    /// The amount within 1e-9 of a double, or within the distance of neighbouring doubles of its size.
     fn near(double: f64) -> Option<Self> {
         let double = if double.abs() <= 1e-9 { 0.0 } else { double };
         let amount = Self::parse(&format!("{double:.2}"))?;
         let exact: f64 = amount.to_string().parse().ok()?;
-        ((double - exact).abs() <= 1e-9).then_some(amount)
+        let distance = (exact * f64::EPSILON).max(1e-9);
+        ((double - exact).abs() <= distance).then_some(amount)
     }
 
     /// The amount in cents.
@@ -119,6 +120,7 @@ mod tests {
         assert_eq!(read(json!(9_999_999_999_999.99)), Some(Cents::MAX));
         assert_eq!(read(json!("10.5000")), Some(1050));
         assert_eq!(read(json!(0.1 + 0.2)), Some(30));
+        assert_eq!(read(json!(10_000_000.1 + 10_000_000.2)), Some(2_000_000_030));
         assert_eq!(read(json!(1e-12)), Some(0));
         assert_eq!(read(json!(-1e-12)), Some(0));
         for bad in [

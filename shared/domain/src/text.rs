@@ -36,6 +36,7 @@ fn plain_sign(c: char) -> char {
 fn plain_letter(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "ss",
+        'ς' => "σ",
         'æ' => "ae",
         'œ' => "oe",
         'þ' => "th",
@@ -148,6 +149,7 @@ mod tests {
             ("Łukasz Sørensen Đorđe", "lukasz sorensen dorde"),
             ("Işık KADIOĞLU ıIİ", "isik kadioglu iii"),
             ("ÆON Œuvre Þór", "aeon oeuvre thor"),
+            ("Σίσυφος ΣΊΣΥΦΟΣ", "σισυφοσ σισυφοσ"),
             ("ＡＮＡ－Ｌｕｚ", "ana-luz"),
         ] {
             assert_eq!(fold(written), plain, "{written}");

@@ -120,6 +120,15 @@ impl Problem {
 }
 
 /// Attaches the problem to the response. The middleware writes the body in the format of the route's group.
+impl Problem {
+    /// 400 with a body of another form. Records the violated rule for the log.
+    #[must_use]
+    pub fn violation(place: &str, rule: &str, body: Value) -> Self {
+        request::refuse(format!("{place} {rule}").trim_start().to_owned());
+        Self::Other(StatusCode::BAD_REQUEST, body)
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut answer = ErrorFormat::Error.answer(&self);

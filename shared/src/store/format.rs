@@ -8,7 +8,7 @@ use table::item::{self, Item};
 use table::{KeyRange, ReadTable, StoreError};
 
 /// The number of the format that this build reads and writes.
-const FORMAT: u32 = 10;
+const FORMAT: u32 = 11;
 
 /// The item `#format`.
 #[derive(Debug, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use shared::json::levels;
 
 /// Maximum bytes of a record.
 const MAX_BYTES: usize = 100_000;
@@ -29,16 +30,6 @@ pub fn size(record: &impl Serialize) -> Result<(), String> {
         return Err("the record is larger than 100 KB".to_owned());
     }
     Ok(())
-}
-
-/// The levels of lists and objects in a value. `serde_json` reads at most 128.
-fn levels(value: &Value) -> usize {
-    let inner = match value {
-        Value::Array(list) => list.iter().map(levels).max(),
-        Value::Object(map) => map.values().map(levels).max(),
-        _ => return 0,
-    };
-    1 + inner.unwrap_or(0)
 }
 
 #[cfg(test)]

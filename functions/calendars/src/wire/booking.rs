@@ -6,7 +6,7 @@ use shared::http::{InvalidField, parse_object, required};
 use shared::ids::{LeadId, MeetingId, OpportunityId};
 use shared::input::object;
 use shared::integer::whole;
-use shared::json::{MUST_BE_TEXT, find_inexact};
+use shared::json::{MUST_BE_TEXT, find_inexact, levels};
 use shared::meeting::{Meeting, NewContact};
 use shared::store::{BookingRequest, BookingSubject, IdempotencyKey};
 use shared::time::Timestamp;
@@ -16,6 +16,8 @@ use crate::error::BookingError;
 
 /// Maximum bytes of `properties`.
 const MAX_PROPERTIES: usize = 4096;
+/// Maximum levels of `properties`: with its meeting it has those of a record (C-30).
+const MAX_LEVELS: usize = 7;
 
 /// The person of a booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,6 +187,9 @@ fn properties(properties: Option<Value>) -> Result<Map<String, Value>, InvalidFi
     let properties = properties.unwrap_or_default();
     if let Some(path) = find_inexact("properties", &properties) {
         return Err(InvalidField::new(path, MUST_BE_TEXT));
+    }
+    if levels(&properties) > MAX_LEVELS {
+        return Err(InvalidField::new("properties", "must be nested at most 7 levels"));
     }
     if bytes_of(Some(&properties)) > MAX_PROPERTIES {
         return Err(InvalidField::new("properties", "must have at most 4 KB"));

@@ -22,8 +22,8 @@ pub use address::{is_link_local, is_public};
 pub use event::{Event, Moment, Trigger};
 pub use hook::{NotifyHost, WebhookUrl};
 pub use request::{Headers, Method};
-use template::placeholders_of;
 pub use template::{Placeholder, Template};
+use template::{PlaceholderSource, placeholders_of};
 
 /// Maximum number of actions of an automation.
 pub const MAX_ACTIONS: usize = 20;
@@ -273,11 +273,19 @@ impl Automation {
             let invalid = |reason| format!("actions[{at}].{reason}");
             action.validate().map_err(invalid)?;
             for (place, placeholder) in action.placeholders().map_err(invalid)? {
-                let is_of_form = placeholder.source == template::PlaceholderSource::Form;
-                if is_of_form && self.trigger != Trigger::Form {
-                    let field = placeholder.field;
-                    let reason = format!("{place}: {{form={field}}} has a value only under the trigger form");
-                    return Err(invalid(reason));
+                let (triggers, names): (&[_], _) = match placeholder.source {
+                    PlaceholderSource::Form => (&[Trigger::Form], "form"),
+                    PlaceholderSource::Opportunity => (
+                        &[Trigger::Opportunity, Trigger::Meeting],
+                        "opportunity or meeting",
+                    ),
+                    PlaceholderSource::Lead => continue,
+                };
+                if !triggers.contains(&self.trigger) {
+                    let (source, field) = (placeholder.source.name(), placeholder.field);
+                    return Err(invalid(format!(
+                        "{place}: {{{source}={field}}} has a value only under the trigger {names}"
+                    )));
                 }
             }
         }

@@ -6,8 +6,8 @@
 //! - Each opening has its own grid: from its first instant in steps of duration plus buffer, in elapsed time. A meeting
 //!   ends no later than the closing. Its buffer may end later.
 //! - If a local time occurs twice, an opening uses the earlier instant and a closing the later. If the clock
-//!   skips it, both use the first instant after the gap. `24:00` is the first instant of the next day. A day
-//!   that the zone skipped has no starts.
+//!   skips it, both use the first instant after the gap. `24:00` is `00:00` of the next day. A day that the zone
+//!   skipped has no starts.
 //! - Openings that touch, or that overlap because the clock was set back, keep their own grids, so starts of
 //!   two openings may exclude each other. Both are listed; booking one takes the other, because real times
 //!   are compared. A booking must therefore check [`Calendar::check_start`] against every meeting that may be
@@ -189,7 +189,7 @@ impl Calendar {
         let zone = self.timezone;
         let first = zone.earliest(day, opening.from().minutes()).unix_millis();
         let closing = match (opening.to(), day.next()) {
-            (Clock::MIDNIGHT, Some(next)) => zone.start_of(next),
+            (Clock::MIDNIGHT, Some(next)) => zone.latest(next, 0),
             (to, Some(next)) if opening.ends_next_day() => zone.latest(next, to.minutes()),
             (to, _) => zone.latest(day, to.minutes()),
         };

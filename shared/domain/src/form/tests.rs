@@ -186,7 +186,19 @@ fn a_lead_does_not_grow_without_end() {
         lead = sent.complete(&form, &lead);
     }
     assert_eq!(lead.utm_tags.len(), MAX_UTM_TAGS);
-    lead.custom.insert("text".to_owned(), json!("x".repeat(99_000)));
-    let sent = submitted(&json!({ "city": "Recife" }), &json!({ "more": "x".repeat(1000) }));
-    assert_eq!(sent.complete(&form, &lead), lead);
+    lead.custom.insert("text".to_owned(), json!("x".repeat(93_000)));
+    // What fits is taken.
+    let sent = submitted(
+        &json!({ "city": "Recife" }),
+        &json!({ "less": "x", "more": "x".repeat(7000) }),
+    );
+    let completed = sent.complete(&form, &lead);
+    assert_eq!(
+        (
+            completed.city.as_deref(),
+            completed.custom.get("less"),
+            completed.custom.get("more")
+        ),
+        (Some("Recife"), Some(&json!("x")), None)
+    );
 }

@@ -95,11 +95,12 @@ fn drop_parameters(text: &mut String) {
 impl Written {
     /// Reads a part in lower case; `None` if it has no digits, or is an address that contains no number.
     pub fn of(part: &str) -> Option<Self> {
-        // `"Ana" <sip:+55…@pbx.example>`
-        let part = part
-            .split_once('<')
-            .and_then(|(_, rest)| rest.split_once('>'))
-            .map_or(part, |(address, _)| address);
+        // `"Ana" <sip:+55…@pbx.example>`, but `11 98303-4003 <fixo>`
+        let bracketed = part.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
+        let bracketed = bracketed.map(|(address, _)| address);
+        let part = bracketed.filter(|text| has_digit(text)).unwrap_or(part);
+        let number = without_addresses(part);
+        let part = number.as_deref().unwrap_or(part);
         let is_sip = part.starts_with("sip:") || part.starts_with("sips:");
         let (user, is_messaging) = match part.split_once('@') {
             Some((user, host)) if MESSAGING_HOSTS.contains(&host.trim()) => (user, true),
@@ -180,6 +181,29 @@ impl Written {
             self.digits = whole;
         }
     }
+}
+
+fn has_digit(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// A number without the e-mail addresses and user names next to it, and a spreadsheet's number without `.0`; `None` if
+/// there is no such thing, or no number.
+fn without_addresses(part: &str) -> Option<String> {
+    if let Some(number) = part.strip_suffix(".0") {
+        let is_number = number.len() >= WHOLE && number.bytes().all(|byte| byte.is_ascii_digit());
+        return is_number.then(|| number.to_owned());
+    }
+    let is_address = |word: &&str| {
+        word.split_once('@').is_some_and(|(user, host)| {
+            let hosts = MESSAGING_HOSTS.iter().chain(&HOSTS_WITHOUT_NUMBER);
+            !is_dialled(user) && !user.starts_with("sip") && hosts.into_iter().all(|known| *known != host)
+        })
+    };
+    let words: Vec<_> = part.split_whitespace().collect();
+    let rest: Vec<_> = words.iter().copied().filter(|word| !is_address(word)).collect();
+    let rest = (rest.len() < words.len()).then(|| rest.join(" "));
+    rest.filter(|rest| has_digit(rest))
 }
 
 fn has_late_group(text: &str) -> bool {

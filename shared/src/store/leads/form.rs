@@ -67,6 +67,14 @@ impl FormReceipt {
     }
 }
 
+impl PrefetchedForm {
+    /// Whether no submission has the first claim.
+    #[must_use]
+    pub fn has_new_key(&self) -> bool {
+        self.lead.claimed == Claimed::New
+    }
+}
+
 impl Reader {
     /// Prefetches the records for a submission: those for a lead, the claims and the counter of events, in one round
     /// trip.

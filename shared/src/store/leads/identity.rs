@@ -9,7 +9,7 @@ use tokio::try_join;
 use super::digest::digest;
 use super::record::LeadRecord;
 use crate::ids::LeadId;
-use crate::lead::{Lead, same_email};
+use crate::lead::{Lead, identifying_email};
 use crate::phone::{self, Phone};
 use crate::store::Reader;
 use crate::store::key::{self, Key, Keys};
@@ -86,7 +86,7 @@ impl Identity {
         let email = email.filter(|_| unique.email);
         Self {
             phones: phones.filter(|_| unique.phone).collect(),
-            email: email.and_then(same_email),
+            email: email.and_then(identifying_email),
         }
     }
 
@@ -98,7 +98,7 @@ impl Identity {
                 .iter()
                 .any(|number| number.is_unique() && number.same_line(phone))
         };
-        let email = lead.email.as_deref().and_then(same_email);
+        let email = lead.email.as_deref().and_then(identifying_email);
         let has_email = email.is_some() && email == self.email;
         has_email || self.phones.iter().any(has_number)
     }

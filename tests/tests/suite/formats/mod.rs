@@ -82,7 +82,7 @@ async fn the_first_instance_writes_the_format() {
         .as_object_mut()
         .expect("an item")
         .retain(|name, _| name != "pk" && name != "sk");
-    assert_eq!(format, json!({ "format": { "N": "10" } }));
+    assert_eq!(format, json!({ "format": { "N": "11" } }));
     world.store.check_format().await.expect("it is accepted");
 }
 
@@ -96,7 +96,7 @@ async fn tables_of_other_formats_are_refused() {
         .create_instance()
         .await
         .expect("the instance is new");
-    for format in [None, Some(0), Some(9), Some(11)] {
+    for format in [None, Some(0), Some(10), Some(12)] {
         table.delete("#format", "format");
         if let Some(format) = format {
             let item = json!({ "format": { "N": format.to_string() }, "next": { "N": "8" } });
@@ -107,7 +107,7 @@ async fn tables_of_other_formats_are_refused() {
             format!("has format {format}")
         });
         let expected = format!(
-            "the table {has}, and this build reads format 10 only; export its instances with the build that wrote it, \
+            "the table {has}, and this build reads format 11 only; export its instances with the build that wrote it, \
              and import them into a new table with this build"
         );
         let checked = world.elsewhere().store.check_format().await;

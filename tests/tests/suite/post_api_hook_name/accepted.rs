@@ -23,6 +23,8 @@ async fn fields_come_in_the_query_and_in_every_kind_of_body() {
         "nome=Bia+S%C3%A1&email=bia%40example.com&cargo=CEO+%26+s%C3%B3cia&utm_source=ads",
     );
     let marked = format!("\u{feff} {json}");
+    // What a page's form with `enctype="text/plain"` sends.
+    let lines = "nome=Bia Sá\r\nemail=bia@example.com\r\ncargo=CEO & sócia\r\nutm_source=ads\r\n";
     for (query, media_type, body) in [
         (format!("&{pairs}"), None, ""),
         (format!("&{pairs}"), Some("application/json"), " "),
@@ -37,6 +39,7 @@ async fn fields_come_in_the_query_and_in_every_kind_of_body() {
             pairs,
         ),
         (String::new(), Some("text/plain;charset=UTF-8"), pairs),
+        (String::new(), Some("text/plain"), lines),
         (String::new(), None, pairs),
         (
             "&nome=Outro&cargo=CEO+%26+s%C3%B3cia".to_owned(),
@@ -145,6 +148,11 @@ async fn a_key_makes_a_submission_repeatable() {
     );
     submit(&world, &sent).await.is(200, &received(NEW));
     assert_eq!(world.form_events().await.len(), 1);
+    // Another key of an equal submission holds too.
+    let keyed = |body: &Value| submission(&world, body).header("idempotency-key", "l").send();
+    keyed(&sent).await.is(200, &received(NEW));
+    keyed(&sent).await.is(200, &received(NEW));
+    assert_eq!(keyed(&json!({ "nome": "Ana" })).await.status, 422);
     world.is_sound().await;
 }
 

@@ -72,11 +72,15 @@ async fn equal_submissions_are_those_of_a_day_and_a_person() {
     world.clock.set(world.clock.get().plus_days(2));
     submit(&world, &sent).await.is(200, &received(NEW));
     assert_eq!(values(&world).await.len(), 2);
-    // A number without area code may be another person's.
-    for (lead, fone) in (NEW + 1..).zip(["0000000000", "0000000000", "98765-4321", "98765-4321"]) {
-        submit(&world, &json!({ "nome": "Ana", "fone": fone }))
-            .await
-            .is(200, &received(lead));
+    // A number without area code may be another person's, and these texts are no address.
+    let sent = ["0000000000", "98765-4321"].map(|fone| json!({ "nome": "Ana", "fone": fone }));
+    let nobodies = ["não tenho", "@"].map(|email| json!({ "nome": "Ana", "email": email }));
+    let twice = sent
+        .into_iter()
+        .chain(nobodies)
+        .flat_map(|sent| [sent.clone(), sent]);
+    for (lead, sent) in (NEW + 1..).zip(twice) {
+        submit(&world, &sent).await.is(200, &received(lead));
     }
     world.is_sound().await;
 }

@@ -89,6 +89,10 @@ async fn the_missing_or_invalid_field_is_named() {
             with(json!({ "x": "x".repeat(65_600) })),
             "body: must have at most 64 KB in all fields",
         ),
+        (
+            with(json!({ "x": "\"".repeat(45_000) })),
+            "body: must have at most 90 KB in all fields as JSON",
+        ),
     ] {
         submit(&world, &sent).await.is(400, &invalid(details));
     }

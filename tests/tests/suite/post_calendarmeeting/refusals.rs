@@ -74,15 +74,21 @@ async fn malformed_data_is_rejected_without_reads() {
     let objects = [json!([1]), json!("{}"), json!(0), json!(false)];
     let long = "x".repeat(4097 - r#"{"x":""}"#.len());
     let too_long = [json!({ "x": long }), json!({ "ã".repeat(2046): 1 })];
+    let nested = [(0..8).fold(json!({}), |inner, _| json!({ "x": inner }))];
     let absent = [("keyName", LINK), ("date", DATE), ("leadId", LEAD)];
     let mut cases: Vec<_> = absent.map(|(name, details)| (wrong(name, None), details)).into();
-    let tables: [(&str, &[Value], &str); 6] = [
+    let tables: [(&str, &[Value], &str); 7] = [
         ("keyName", &texts, LINK),
         ("date", &dates, DATE),
         ("leadId", &ids, LEAD),
         ("opportunityId", &ids, ABOUT),
         ("properties", &objects, PROPERTIES),
         ("properties", &too_long, "properties: must have at most 4 KB"),
+        (
+            "properties",
+            &nested,
+            "properties: must be nested at most 7 levels",
+        ),
     ];
     for (name, values, details) in tables {
         cases.extend(

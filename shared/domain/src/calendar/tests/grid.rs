@@ -82,7 +82,7 @@ fn hours_are_local_times() {
 /// New York skips 02:00 to 03:00 (07:00Z) on 2026-03-08 and repeats 01:00 to 02:00 (05:00Z, 06:00Z) on
 /// 2026-11-01. São Paulo skipped 00:00 to 01:00 (03:00Z) on 2018-11-04 and repeated 23:00 to 24:00 on
 /// 2018-02-17. Havana repeats 00:00 to 01:00 (04:00Z, 05:00Z) on 2024-11-03, and the day before ends with the
-/// first. Apia skipped 2011-12-30.
+/// second. Apia skipped 2011-12-30.
 const CHANGED: &str = "
     America/New_York  2026-03-08 02:30 04:00 08T07:00
     America/New_York  2026-03-08 01:00 02:30 08T06:00
@@ -96,7 +96,7 @@ const CHANGED: &str = "
     America/Sao_Paulo 2018-11-04 00:30 02:00 04T03:00
     America/Sao_Paulo 2018-11-03 22:30 24:00 04T01:30
     America/Sao_Paulo 2018-02-17 22:00 24:00 18T00:00 18T01:00 18T02:00
-    America/Havana    2024-11-02 23:00 24:00 03T03:00
+    America/Havana    2024-11-02 23:00 24:00 03T03:00 03T04:00
     America/Havana    2024-11-03 00:00 01:00 03T04:00 03T05:00
     Pacific/Apia      2011-12-29 23:00 24:00 30T09:00
     Pacific/Apia      2011-12-30 00:00 24:00
