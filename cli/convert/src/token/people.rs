@@ -151,9 +151,11 @@ pub fn halves(name: &str) -> (String, Option<String>) {
     }
 }
 
-/// The first of several ids, and whether there are others.
+/// The first of several ids, and whether there are others. `1,05284E+11` is one number.
 pub fn first_id(cell: &str) -> (&str, bool) {
-    let mut ids = cell.split([';', ',']).map(str::trim).filter(|id| !id.is_empty());
+    let has_numbers = cell.split(';').any(|part| scientific(part.trim()).is_some());
+    let ids = cell.split(|c| c == ';' || c == ',' && !has_numbers);
+    let mut ids = ids.map(str::trim).filter(|id| !id.is_empty());
     (ids.next().unwrap_or_default(), ids.next().is_some())
 }
 
@@ -307,6 +309,7 @@ mod tests {
             assert!(emails(cell).is_err(), "{cell}: {:?}", emails(cell));
         }
         assert_eq!(first_id("5; 6"), ("5", true));
+        assert_eq!(first_id("1,05284E+11; 6"), ("1,05284E+11", true));
         let several = first_person("Ana (a@x.com);Bia (b@x.com)", &[';']);
         assert_eq!(several, ("Ana (a@x.com)".to_owned(), true));
     }
