@@ -8,6 +8,7 @@ use super::cells::RowCells;
 use super::columns::PERSON;
 use super::index::{CompanyRef, EMAIL, PHONE, RowReference};
 use super::kind::FileKind;
+use super::names::plain;
 use super::people::RecordFields;
 use super::records::{RecordBuilder, custom_texts};
 use super::token::people;
@@ -40,12 +41,43 @@ fn names_of(cells: &RowCells, name: &str, emails: &mut Vec<String>) -> [Option<S
         emails.extend(email.filter(|_| emails.is_empty()));
         own
     };
-    let (first, last) = name.as_deref().map(people::halves).unzip();
     let own = |field| cells.text(part, field).map(str::to_owned);
     let last_names = [own("middlename"), own("lastname")];
-    let own_last = last_names.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let own_last = Some(own_last).filter(|name| !name.is_empty());
-    [own("firstname").or(first), own_last.or(last.flatten())]
+    let last = last_names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    joined(name, own("firstname"), Some(last).filter(|last| !last.is_empty()))
+}
+
+/// First and last name by a whole name and its parts. Parts of another name are left out.
+fn joined(whole: Option<String>, first: Option<String>, last: Option<String>) -> [Option<String>; 2] {
+    let [words, first_words, last_words] =
+        [&whole, &first, &last].map(|name| words(name.as_deref().unwrap_or_default()));
+    let mut parts = [&*first_words, &*last_words].concat();
+    let is_shared = parts.iter().any(|word| words.contains(word));
+    parts.sort();
+    let mut sorted = words.clone();
+    sorted.sort();
+    let halves = |name: &str| {
+        let (first, last) = people::halves(name);
+        [Some(first), last]
+    };
+    match (whole, &first, &last) {
+        // `Lia Prado` and `Prado`
+        (None, Some(name), Some(_)) if first_words.len() > 1 && first_words.ends_with(&last_words) => {
+            halves(name)
+        }
+        (Some(name), None, Some(last)) if !is_shared => halves(&format!("{name} {last}")),
+        (Some(name), ..) if is_shared && parts != sorted || parts.is_empty() => halves(&name),
+        _ => [first, last],
+    }
+}
+
+/// The words of a name in the form in which they are compared.
+fn words(name: &str) -> Vec<String> {
+    plain(name)
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 impl RecordBuilder<'_> {

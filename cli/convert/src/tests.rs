@@ -271,6 +271,50 @@ fn rows_find_their_records() {
     assert_eq!(lines.matches(r#""kind":"company""#).count(), 1, "{lines}");
 }
 
+/// A whole name and its parts are one name, under which the deals of the person are found.
+#[test]
+fn names_and_their_parts_are_one_name() {
+    const HEAD: &str = "First Name;Middle Name;Last Name";
+    for (head, row, name) in [
+        (
+            "Name;",
+            "Maria Clara;Maria Clara;;",
+            r#""firstname":"Maria Clara"}"#,
+        ),
+        ("Name;", "Braga;;;Braga", r#""lastname":"Braga"}"#),
+        (
+            "Name;",
+            "Lia Prado;;;Prado",
+            r#""firstname":"Lia","lastname":"Prado"}"#,
+        ),
+        (
+            "Name;",
+            "Souza, Ana de;Ana;de;Souza",
+            r#""firstname":"Ana","lastname":"de Souza"}"#,
+        ),
+        (
+            "Name;",
+            "Dr. Ana de Sá;Ana;de;Sá",
+            r#""firstname":"Dr.","lastname":"Ana de Sá"}"#,
+        ),
+        ("Name;", "Lia;;;Prado", r#""firstname":"Lia","lastname":"Prado"}"#),
+        (
+            "Name;",
+            "Sol;Lia;;Prado",
+            r#""firstname":"Lia","lastname":"Prado"}"#,
+        ),
+        ("", "Lia Prado;;Prado", r#""firstname":"Lia","lastname":"Prado"}"#),
+        (
+            "",
+            "Maria Clara;;Souza",
+            r#""firstname":"Maria Clara","lastname":"Souza"}"#,
+        ),
+    ] {
+        let read = converted(&format!("{head}{HEAD};Email\n{row};l@x.com\n"), "");
+        assert!(read.contains(name), "{row}: {name}\n{read}");
+    }
+}
+
 #[test]
 fn a_second_run_changes_no_other_record() {
     let map = MapFile::default();
@@ -322,7 +366,7 @@ fn users_ids_and_tags_are_those_of_all_files() {
             "d.csv",
             "Negócio;ID Contato;Cliente;Valor;Status;Responsável\n\
              A;1.05284E+11;Lia Prado;1,00;Aberto;Ana Souza (ana@example.com)\n\
-             B;1.05284E+11;Caio Braga;1,00;Aberto;Ana Souza\n",
+             B;1,05284E+11;Caio Braga;1,00;Aberto;Ana Souza\n",
         ),
     ];
     let whole = whole(sheets, Product::Auto, &map, None, IdMap::default());
