@@ -251,6 +251,38 @@ mod tests {
                 "lead.id|lead.firstname|lead.lastname|company.id|company.companyname",
             ),
             (
+                Product::Bitrix24,
+                "ID;Стадия сделки;Название сделки;Контакт;Сумма;Валюта;Ответственный;Предполагаемая дата закрытия;Причина отказа",
+                Opportunity,
+                "opportunity.id|opportunity.column|opportunity.title|lead.name|opportunity.value|opportunity.currency|\
+                 opportunity.user|opportunity.closeDate|opportunity.loss_reason",
+            ),
+            (
+                Product::Auto,
+                "Affaire - ID|Affaire - Titre|Affaire - Étape|Affaire - Date de clôture prévue|Affaire - Raison de la perte",
+                Opportunity,
+                "opportunity.id|opportunity.title|opportunity.column|opportunity.expectedCloseDate|opportunity.loss_reason",
+            ),
+            (
+                Product::Auto,
+                "ID|Nome|Sobrenome|Telefone comercial|E-mail comercial|Pessoa responsável",
+                Lead,
+                "lead.id|lead.firstname|lead.lastname|lead.phone|lead.email|lead.owner",
+            ),
+            (
+                Product::Kommo,
+                "ID|Full name|Responsible user|Work phone",
+                Lead,
+                "lead.id|lead.name|lead.owner|lead.phone",
+            ),
+            (
+                Product::Csv,
+                "Oportunidade;Valor;Status;Data fechamento;Fecha de pérdida;Motivo de la pérdida",
+                Opportunity,
+                "opportunity.title|opportunity.value|opportunity.status|opportunity.closeDate|opportunity.lost_date|\
+                 opportunity.loss_reason",
+            ),
+            (
                 Product::Auto,
                 "ID|Nome|Primeiro nome|Sobrenome|E-mail - Trabalho|Telefone - Trabalho|Telefone - Celular",
                 Lead,

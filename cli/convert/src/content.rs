@@ -24,6 +24,8 @@ pub enum Content {
     Dates,
     /// E-mail addresses.
     Emails,
+    /// Amounts with the sign of a currency.
+    Money,
     /// Telephone numbers.
     Phones,
     /// Statuses.
@@ -31,12 +33,13 @@ pub enum Content {
 }
 
 impl Content {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Amounts,
         Self::Answers,
         Self::Currencies,
         Self::Dates,
         Self::Emails,
+        Self::Money,
         Self::Phones,
         Self::Statuses,
     ];
@@ -50,6 +53,7 @@ impl Content {
             Self::Currencies => text.len() == 3 && names::currency(text).is_some(),
             Self::Dates => WrittenDate::of(text).is_some(),
             Self::Emails => text.contains('@') && people::emails(text).is_ok(),
+            Self::Money => Amount::of(cell).is_ok_and(|amount| amount.currency.is_some()),
             Self::Phones => {
                 let is_other = WrittenDate::of(text).is_some() || is_tax_number(text);
                 !is_other && people::phones(text).is_ok()

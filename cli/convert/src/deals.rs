@@ -78,6 +78,7 @@ impl RecordBuilder<'_> {
         if !cells.faults.is_empty() {
             return Ok(());
         }
+        self.note_lacking(cells.index, status, &fields);
         let funnel = cells.text(part, "funnel").unwrap_or(FUNNEL);
         let (funnel, column) = self.deals.place(funnel, stage.unwrap_or_default(), &mut self.ids);
         fields.insert("crm_id".to_owned(), json!(funnel));
@@ -93,6 +94,18 @@ impl RecordBuilder<'_> {
             *self.deals.currencies.entry(currency).or_default() += 1;
         }
         self.add_opportunity(cells, fields)
+    }
+
+    /// Notes that a closed opportunity has no date or no reason.
+    fn note_lacking(&mut self, file: usize, status: Status, fields: &RecordFields) {
+        let wanted: &[_] = match status {
+            Status::Open => &[],
+            Status::Gain => &[("gain_date", "closing")],
+            Status::Lost => &[("lost_date", "closing"), ("loss_reason", "reason")],
+        };
+        for (_, role) in wanted.iter().filter(|(field, _)| !fields.contains_key(*field)) {
+            *self.deals.lacking.entry((file, role)).or_default() += 1;
+        }
     }
 
     /// The stage of a row. In a file without stages it is the status.

@@ -5,7 +5,7 @@ use super::input::Cell;
 use super::kind::FileKind;
 use super::mapping::{MappedColumn, MappedFile, quoted};
 use super::names;
-use super::roles::{DECIDING, map_line, several_columns};
+use super::roles::{DECIDING, map_line, may_be_value, several_columns};
 use super::target::ColumnTarget;
 use super::token::amount::{Amount, MarkProof, is_not_zero};
 use super::token::is_absent;
@@ -13,12 +13,10 @@ use super::token::is_absent;
 /// The columns that may have another use.
 pub fn of_columns(file: &MappedFile) -> Vec<String> {
     let name = &file.sheet.name;
-    let mut doubts: Vec<_> = amounts_of_leads(file)
-        .into_iter()
-        .chain(second_amounts(file))
-        .collect();
     let is_asked = |field: &&str| several_columns(file, field).is_some();
     let asked: Vec<_> = DECIDING.into_iter().filter(is_asked).collect();
+    let second = second_amounts(file).filter(|_| !asked.contains(&"value"));
+    let mut doubts: Vec<_> = amounts_of_leads(file).into_iter().chain(second).collect();
     for (at, column) in file
         .columns
         .iter()
@@ -136,12 +134,6 @@ fn contacts(file: &MappedFile, at: usize) -> Option<String> {
 fn second_amounts(file: &MappedFile) -> Option<String> {
     let value = (FileKind::Opportunity, "value");
     let is_amount = |cell: Cell<'_>| is_not_zero(cell.text);
-    let columns = file.columns.iter().enumerate();
-    let may_be = |(at, column): &(usize, &MappedColumn)| {
-        column.is_guessed
-            && column.is_custom_of(Content::Amounts)
-            && names::resembles("value", file.heading(*at))
-    };
     let is_missed = |at: usize| {
         file.sheet.grid.rows().any(|row| {
             let first = file.first(row, value);
@@ -152,7 +144,7 @@ fn second_amounts(file: &MappedFile) -> Option<String> {
         .columns
         .iter()
         .position(|column| column.target.field() == Some(value))?;
-    let (at, _) = columns.filter(may_be).find(|(at, _)| is_missed(*at))?;
+    let at = (0..file.columns.len()).find(|at| may_be_value(file, *at) && is_missed(*at))?;
     let lines = [own, at].map(|at| map_line(file, file.heading(at), "opportunity.value"));
     Some(format!(
         "{}: column {:?} has amounts in rows without a value; to read those as the value:{}",

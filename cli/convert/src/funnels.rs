@@ -39,6 +39,8 @@ pub struct Deals {
     pub doubtful: BTreeMap<String, u64>,
     /// Number of open rows that a column states as closed, by the indexes of file and column.
     pub closed_by: BTreeMap<(usize, usize), u64>,
+    /// Number of closed rows without a date or reason, by the index of the file and the role of its column.
+    pub lacking: BTreeMap<(usize, &'static str), u64>,
     /// Number of amounts by currency.
     pub currencies: BTreeMap<String, u64>,
 }
@@ -70,6 +72,7 @@ impl Deals {
             unknown: BTreeSet::new(),
             doubtful: BTreeMap::new(),
             closed_by: BTreeMap::new(),
+            lacking: BTreeMap::new(),
             currencies: BTreeMap::new(),
         })
     }

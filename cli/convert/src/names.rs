@@ -17,13 +17,14 @@ pub use words::{
 };
 
 /// The files of names. The first one has the names that every program may use.
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
     include_str!("names/common.toml"),
     include_str!("names/hubspot.toml"),
     include_str!("names/pipedrive-en.toml"),
     include_str!("names/pipedrive-pt.toml"),
     include_str!("names/pipedrive-es.toml"),
     include_str!("names/pipedrive-de.toml"),
+    include_str!("names/pipedrive-fr.toml"),
     include_str!("names/rdstation-crm.toml"),
     include_str!("names/rdstation-marketing.toml"),
     include_str!("names/kommo.toml"),
@@ -368,7 +369,7 @@ pub fn resembles(role: &str, heading: &str) -> bool {
     let is_start = |word: &str| {
         starts
             .iter()
-            .any(|start| word == start || start.len() > 1 && word.starts_with(start))
+            .any(|start| word == start || start.len() > 2 && word.starts_with(start))
     };
     name.split(' ').any(is_start)
 }

@@ -150,6 +150,7 @@ pub fn doubts(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
     doubts.extend(files.iter().flat_map(doubts::of_columns));
     doubts.extend(doubts::of_ids(files));
     doubts.extend(roles::closed_elsewhere(records, files, true));
+    doubts.extend(roles::unclosed(records, files));
     doubts.extend(unknown_currency(records).filter(|_| records.deals.currencies.len() == 1));
     let doubtful = records.deals.doubtful.iter();
     doubts.extend(doubtful.map(|(stage, rows)| doubtful_status(stage, *rows)));

@@ -7,7 +7,7 @@ use domain::opportunity::Status;
 use super::closing::either;
 use super::columns::PERSON;
 use super::content::Content;
-use super::input::{Cell, CellType};
+use super::input::{Cell, CellType, Row};
 use super::kind::FileKind;
 use super::map::{MapFile, Role};
 use super::mapping::{MappedColumn, MappedFile, quoted};
@@ -91,10 +91,13 @@ fn roles_of_deals(file: &MappedFile, map: &MapFile, has_admin: bool) -> (Vec<Str
 /// The question about several columns of a table of no product that may fill a field and that the map does not name.
 pub fn several_columns(file: &MappedFile, field: &str) -> Option<String> {
     let wanted = names::field(&format!("opportunity.{field}"));
-    let columns = file.sheet.headings.iter().zip(&file.columns);
+    let columns = file.columns.iter().enumerate();
     let guessed = columns.filter(|(_, column)| column.is_guessed && file.names.product == "csv");
-    let fits = guessed.filter(|(_, column)| column.alike == wanted || column.target.field() == wanted);
-    let (headings, columns): (Vec<_>, Vec<_>) = fits.unzip();
+    let fits = guessed.filter(|(at, column)| {
+        let is_named = column.alike == wanted || column.target.field() == wanted;
+        is_named || field == "value" && is_second_amount(file, *at)
+    });
+    let (headings, columns): (Vec<_>, Vec<_>) = fits.map(|(at, column)| (file.heading(at), column)).unzip();
     let is_filled = columns.iter().any(|column| column.target.field() == wanted);
     let lines = headings
         .iter()
@@ -106,6 +109,26 @@ pub fn several_columns(file: &MappedFile, field: &str) -> Option<String> {
             lines.collect::<Vec<_>>().concat()
         )
     })
+}
+
+/// Whether a column of no field has amounts alone, of which one is another than the value of its row.
+fn is_second_amount(file: &MappedFile, at: usize) -> bool {
+    let cents = |cell: Cell<'_>| Amount::of(cell)?.cents(None, false);
+    let differs = |row: Row<'_>| {
+        let own = cents(row.cell(at)).ok().filter(|cents| cents.get() > 0);
+        let value = file.first(row, (FileKind::Opportunity, "value"));
+        own.is_some() && own != value.and_then(|(_, cell)| cents(cell).ok())
+    };
+    let mut rows = file.sheet.grid.rows();
+    let is_amount = |cell: Cell<'_>| is_absent(cell.text) || Amount::of(cell).is_ok();
+    may_be_value(file, at) && rows.clone().all(|row| is_amount(row.cell(at))) && rows.any(differs)
+}
+
+/// Whether a column that the map does not name may be the value of opportunities, and fills no field.
+pub fn may_be_value(file: &MappedFile, at: usize) -> bool {
+    let column = file.columns.get(at);
+    let custom = column.filter(|column| column.is_guessed && column.is_custom_of(Content::Amounts));
+    custom.is_some_and(|column| fits(file, "value", file.heading(at), column))
 }
 
 /// Whether a status can be read from a file.
@@ -143,6 +166,19 @@ fn missing_role(file: &MappedFile, map: &MapFile, has_person: bool) -> Option<St
 /// The lines of a map that give a role a column: one of the columns that resemble it and have fitting values, else a
 /// placeholder.
 fn proposal(file: &MappedFile, role: &str, field: &str) -> String {
+    let mut lines = candidates(file, role, field);
+    if lines.is_empty() && role == "status" {
+        lines = (0..file.columns.len()).map(|at| closing_line(file, at)).collect();
+    }
+    if lines.is_empty() {
+        // A remark, so that the printed lines are a map.
+        lines = map_line(file, "COLUMN", field).replacen("files", "# files", 1);
+    }
+    lines
+}
+
+/// The lines of a map for the columns that may fill a role.
+pub fn candidates(file: &MappedFile, role: &str, field: &str) -> String {
     let columns = file.sheet.headings.iter().zip(&file.columns);
     let alike = columns
         .filter(|(heading, column)| column.target.field().is_none() && fits(file, role, heading, column));
@@ -155,26 +191,25 @@ fn proposal(file: &MappedFile, role: &str, field: &str) -> String {
         };
         map_line(file, heading, field)
     });
-    let mut lines = lines.collect::<String>();
-    if lines.is_empty() && role == "status" {
-        lines = (0..file.columns.len()).map(|at| closing_line(file, at)).collect();
-    }
-    if lines.is_empty() {
-        // A remark, so that the printed lines are a map.
-        lines = map_line(file, "COLUMN", field).replacen("files", "# files", 1);
-    }
-    lines
+    lines.collect()
 }
 
 /// Whether a column may fill a role, by its heading and its values.
 fn fits(file: &MappedFile, role: &str, heading: &str, column: &MappedColumn) -> bool {
-    use Content::{Amounts, Answers, Currencies, Dates, Emails, Phones, Statuses};
+    use Content::{Amounts, Answers, Currencies, Dates, Emails, Money, Phones, Statuses};
     let resembles = |role| names::resembles(role, heading);
     let has = |contents: &[Content]| column.contents.iter().any(|content| contents.contains(content));
     match role {
-        "value" => resembles(role) && has(&[Amounts]) && !names::is_scaled(heading),
+        "value" => {
+            let is_other = resembles("other_amount") || names::is_scaled(heading);
+            has(&[Amounts]) && (resembles(role) || has(&[Money])) && !is_other
+        }
+        "created" | "closing" if resembles("other_date") => false,
+        "created" if resembles("closing") => false,
         // A date of a workbook may be a number.
-        "created" => resembles(role) && (has(&[Dates]) || has(&[Amounts]) && file.sheet.epoch.is_some()),
+        "created" | "closing" => {
+            resembles(role) && (has(&[Dates]) || has(&[Amounts]) && file.sheet.epoch.is_some())
+        }
         "status" => {
             has(&[Statuses]) || resembles(role) && !has(&[Amounts, Currencies, Dates, Emails, Phones])
         }
@@ -264,6 +299,21 @@ pub fn closed_elsewhere(records: &RecordBuilder, files: &[MappedFile], of_status
         )
     };
     counts.filter(is_wanted).map(shown).collect()
+}
+
+/// The doubts about closed opportunities without a date or a reason of which a column may have it.
+pub fn unclosed(records: &RecordBuilder, files: &[MappedFile]) -> Vec<String> {
+    let shown = |((file, role), rows): (&(usize, &'static str), &u64)| {
+        let file = files.get(*file)?;
+        let (what, field) = match *role {
+            "closing" => ("closing date", "opportunity.closeDate"),
+            _ => ("loss reason", "opportunity.loss_reason"),
+        };
+        let (name, lines) = (&file.sheet.name, candidates(file, role, field));
+        let text = format!("{name}: {rows} closed opportunities have no {what}; if a column has it:{lines}");
+        (!lines.is_empty()).then_some(text)
+    };
+    records.deals.lacking.iter().filter_map(shown).collect()
 }
 
 #[cfg(test)]

@@ -94,12 +94,50 @@ const CASES: &[Case] = &[
     },
     Case {
         text: "Negócio;Cliente;Valor único;Valor mensal;Etapa\nA;Lia;0,00;1,50;X\nB;Rui;2,00;9,00;X\n",
-        asked: &[],
-        judged: &[
+        asked: &[
             "files.\"p.csv\".\"Valor mensal\" = \"opportunity.value\"",
             "files.\"p.csv\".\"Valor único\" = \"opportunity.value\"",
         ],
+        judged: &[],
         deals: &["A|1.50|open|Lia", "B|2.00|open|Rui"],
+    },
+    Case {
+        text: "Negócio;Cliente;Valor proposta;Valor fechado;Etapa\nA;Lia;R$ 9,00;R$ 8,00;X\nB;Rui;R$ 2,00;;X\n",
+        asked: &[
+            "files.\"p.csv\".\"Valor fechado\" = \"opportunity.value\"",
+            "files.\"p.csv\".\"Valor proposta\" = \"opportunity.value\"",
+        ],
+        judged: &[],
+        deals: &["A|9.00|open|Lia", "B|2.00|open|Rui"],
+    },
+    Case {
+        text: "Deal Name;Contact;Total;Lineitem price;Parcela nº;Valor pago;Stage\nA;Lia;9.00;7.00;3;0.00;X\n\
+               B;Rui;2.00;1.00;4;2.00;X\n",
+        asked: &[],
+        judged: &[],
+        deals: &["A|9.00|open|Lia", "B|2.00|open|Rui"],
+    },
+    Case {
+        text: "Negócio;Cliente;Lineitem price;N.º de venda;Faturamento;Etapa\nA;Lia;7.00;1001;9.00;X\n",
+        asked: &["files.\"p.csv\".\"Faturamento\" = \"opportunity.value\""],
+        judged: &[],
+        deals: &["A|9.00|open|Lia"],
+    },
+    Case {
+        text: "Negócio;Cliente;Combinado;Etapa\nA;Lia;R$ 9,00;X\n",
+        asked: &["files.\"p.csv\".\"Combinado\" = \"opportunity.value\""],
+        judged: &[],
+        deals: &["A|9.00|open|Lia"],
+    },
+    Case {
+        text: "Negócio;Cliente;Valor;Status;Dia em que fechou;Data de nascimento;Motivação\n\
+               A;Lia;1,50;Ganho;2026-03-15;2000-01-01;\nB;Rui;2,00;Perdido;2026-03-16;2000-01-01;Preço\n",
+        asked: &[],
+        judged: &[
+            "files.\"p.csv\".\"Dia em que fechou\" = \"opportunity.closeDate\"",
+            "files.\"p.csv\".\"Motivação\" = \"opportunity.loss_reason\"",
+        ],
+        deals: &["A|1.50|gain|Lia", "B|2.00|lost|Rui"],
     },
     Case {
         text: "Negócio;Fonte do contato;Código do vendedor;Comprador;Valor;Etapa\nA;Site;7;Lia;1,50;X\n",
