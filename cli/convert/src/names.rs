@@ -13,7 +13,8 @@ use super::product::Product;
 mod words;
 
 pub use words::{
-    answer, closings, currency, is_contact_label, is_date_filler, is_scaled, month, names_totals, status,
+    answer, begins_totals, closings, currency, is_contact_label, is_count, is_date_filler, is_scaled, month,
+    names_totals, status,
 };
 
 /// The files of names. The first one has the names that every program may use.

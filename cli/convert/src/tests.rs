@@ -315,6 +315,32 @@ fn names_and_their_parts_are_one_name() {
     }
 }
 
+/// Lines of totals between the rows are no deals, and rows that resemble them are.
+#[test]
+fn lines_of_totals_between_rows() {
+    for (rows, count) in [
+        (
+            "P;Lia;A;1,00\nP;Bia;B;2,00\nTotal P;;2 negócios;3,00\nQ;Rui;C;1,00\nTotal Q;;;1,00\n;;TOTAL;4,00",
+            3,
+        ),
+        (
+            "P;Lia;A;1,00\nSubtotal;;Sum;1,00\n;;Count;1\nQ;Rui;C;2,00\nTotal;;Sum;3,00\n;;Count;2",
+            2,
+        ),
+        (
+            "P;Lia;A;1,00\nTotal Energies;;B;1,00\nTotal Sol;;Z;5,00\nQ;Rui;Total;2,00",
+            4,
+        ),
+    ] {
+        let read = converted(&format!("Etapa;Cliente;Negócio;Valor\n{rows}\n"), "");
+        assert_eq!(
+            read.matches(r#""kind":"opportunity""#).count(),
+            count,
+            "{rows}\n{read}"
+        );
+    }
+}
+
 #[test]
 fn a_second_run_changes_no_other_record() {
     let map = MapFile::default();

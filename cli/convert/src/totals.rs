@@ -14,35 +14,43 @@ use super::token::amount::Amount;
 pub struct RunningTotals {
     all: u64,
     since: u64,
+    /// Whether the last row was a line of totals.
+    is_total: bool,
 }
 
 impl RunningTotals {
-    /// Whether a row is a line of totals: its first value says so, the others are amounts, and the amount is that of the
-    /// rows before, or the row is the last one. Each such row is a doubt.
+    /// Whether a row is a line of totals: its first value says so, the others are amounts and counts, and the amount is that
+    /// of the rows before, or the row is the last one or after a line of totals. A first value with a name, such as that of a group, needs the amount
+    /// or a count. Each such row is a doubt.
     pub fn is_total(&mut self, cells: &RowCells<'_>, map: &MapFile, doubts: &mut Vec<String>) -> bool {
         let (file, row) = (cells.file, cells.row);
-        let value = file.values(row, FileKind::Opportunity, "value").next();
-        let value = value.and_then(|(_, cell)| {
-            let amount = Amount::of(cell).ok()?;
-            let styles = cells.styles;
-            let cents = amount.cents(styles.decimal, styles.is_decimal_named);
-            cents.ok().map(Cents::get)
-        });
+        let was_total = std::mem::take(&mut self.is_total);
+        let value = value_of(cells);
         let mut filled = row.cells().enumerate().filter(|(_, cell)| !cell.text.is_empty());
         let first = filled.next().map_or("", |(_, cell)| cell.text);
+        let mut has_count = false;
         let is_number = |(column, cell): (usize, super::input::Cell<'_>)| {
+            let is_count = names::is_count(cell.text);
+            has_count |= is_count;
+            if is_count || names::names_totals(cell.text) {
+                return true;
+            }
             let field = file.columns.get(column).and_then(|column| column.target.field());
             matches!(field, None | Some((FileKind::Opportunity, "value" | "currency")))
                 && Amount::of(cell).is_ok()
         };
         let (name, line) = (&file.sheet.name, row.line());
         let is_row = map.rows.get(name).is_some_and(|lines| lines.contains(&line));
-        if is_row || !names::names_totals(first) || !filled.all(is_number) {
+        let are_sums = value.is_some_and(|value| value > 0 && [self.all, self.since].contains(&value));
+        let is_named =
+            |has_count| names::names_totals(first) || (are_sums || has_count) && names::begins_totals(first);
+        if is_row || !filled.all(is_number) || !is_named(has_count) {
             self.all += value.unwrap_or_default();
             self.since += value.unwrap_or_default();
             return false;
         }
-        let is_sum = value.is_none_or(|value| value == self.all || value == self.since);
+        let is_sum =
+            are_sums || was_total || value.is_none_or(|value| value == self.all || value == self.since);
         let last = file.sheet.grid.rows().next_back();
         let place = format!("{name}:{line}: {first:?}");
         if !is_sum && last.is_some_and(|last| last.line() != line) {
@@ -51,11 +59,20 @@ impl RunningTotals {
             ));
             return false;
         }
-        self.since = 0;
+        (self.since, self.is_total) = (0, true);
         let name = quoted(name);
         doubts.push(format!(
             "{place} is a line of totals and is left out; if it is a row:\n    rows.{name} = [{line}]"
         ));
         true
     }
+}
+
+/// The amount of a row in cents.
+fn value_of(cells: &RowCells<'_>) -> Option<u64> {
+    let mut values = cells.file.values(cells.row, FileKind::Opportunity, "value");
+    let amount = Amount::of(values.next()?.1).ok()?;
+    let styles = cells.styles;
+    let cents = amount.cents(styles.decimal, styles.is_decimal_named);
+    cents.ok().map(Cents::get)
 }

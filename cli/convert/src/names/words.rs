@@ -63,12 +63,33 @@ pub fn answer(cell: &str) -> Option<bool> {
 /// Whether a text can be the name of a line of totals, or the foot of a page: `Total geral:`, `Total (2 pedidos)`,
 /// `Página 1 de 3`.
 pub fn names_totals(text: &str) -> bool {
+    has_total(text, true)
+}
+
+/// Whether a text begins as the name of a line of totals, perhaps of a group: `Total Proposta`.
+pub fn begins_totals(text: &str) -> bool {
+    has_total(text, false)
+}
+
+fn has_total(text: &str, is_whole: bool) -> bool {
     let words = &common().totals;
     let name = plain(text);
     let mut parts = name.split(' ').skip_while(|word| words.before.contains(*word));
-    let is_rest = |word: &str| words.rest.contains(word) || word.bytes().all(|byte| byte.is_ascii_digit());
     let first = parts.next().unwrap_or_default();
-    words.first.contains(first) && parts.all(is_rest)
+    words.first.contains(first) && (!is_whole || parts.all(is_of_totals))
+}
+
+fn is_of_totals(word: &str) -> bool {
+    common().totals.rest.contains(word) || word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a cell of a line of totals counts its rows: `2 negócios`.
+pub fn is_count(cell: &str) -> bool {
+    let name = plain(cell);
+    let count = name
+        .split_once(' ')
+        .filter(|(count, _)| count.parse::<u64>().is_ok());
+    count.is_some_and(|(_, rest)| rest.split(' ').all(|word| common().totals.rest.contains(word)))
 }
 
 /// The ISO code of a currency by its sign, name or code; `$` for that sign alone.
