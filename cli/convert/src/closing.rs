@@ -99,10 +99,10 @@ impl MappedFile {
     }
 }
 
-/// Whether a cell has a value that is no "no".
-fn is_filled(row: Row<'_>, column: usize) -> bool {
+/// Whether a cell has a value that is no "no" and states no doubt, such as `Pendente`.
+pub fn is_filled(row: Row<'_>, column: usize) -> bool {
     let text = row.cell(column).text;
-    !is_absent(text) && names::answer(text) != Some(false)
+    !is_absent(text) && names::answer(text) != Some(false) && !names::is_undecided(text)
 }
 
 /// The likely status as a map contains it, with the others as a remark.

@@ -154,14 +154,19 @@ impl RecordBuilder<'_> {
             *self.deals.doubtful.entry(text.to_owned()).or_default() += 1;
         }
         let found = found.unwrap_or_default();
+        let closing = cells.file.mapped_closing(cells.row);
+        if let Some(status) = closing.filter(|_| found == Status::Open) {
+            self.remark(format!(
+                "status {text:?}: {} by a column under closed",
+                status.as_str()
+            ));
+            return status;
+        }
         if !text.is_empty() {
             *self.deals.statuses.entry((text.to_owned(), found)).or_default() += 1;
         }
         if found != Status::Open {
             return found;
-        }
-        if let Some(status) = cells.file.mapped_closing(cells.row) {
-            return status;
         }
         if let Some(column) = cells.file.closed_by(cells.row, self.map) {
             *self.deals.closed_by.entry((cells.index, column)).or_default() += 1;

@@ -13,8 +13,8 @@ use super::product::Product;
 mod words;
 
 pub use words::{
-    answer, begins_totals, closings, currency, is_contact_label, is_count, is_date_filler, is_scaled, month,
-    names_totals, status,
+    answer, begins_totals, closings, currency, is_contact_label, is_count, is_date_filler, is_scaled,
+    is_undecided, month, names_totals, status,
 };
 
 /// The files of names. The first one has the names that every program may use.
@@ -109,6 +109,10 @@ pub struct StatusWords {
 struct AnswerWords {
     yes: Vec<String>,
     no: Vec<String>,
+    /// Texts of cells that state nothing.
+    none: Vec<String>,
+    /// Beginnings of texts that leave the answer open.
+    open: Vec<String>,
 }
 
 /// A part of records: its words, and its field by that of the name.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::opportunity::Status;
 
-use super::closing::either;
+use super::closing::{either, is_filled};
 use super::columns::PERSON;
 use super::content::Content;
 use super::input::{Cell, CellType, Row};
@@ -21,6 +21,8 @@ use super::token::{is_absent, people};
 pub const DECIDING: [&str; 3] = ["value", "status", "column"];
 /// Maximum columns proposed for a role.
 const MAX_PROPOSED: usize = 3;
+/// Maximum listed values of a column.
+const MAX_VALUES: usize = 8;
 /// Minimum digits of a telephone number that no heading has.
 const MIN_DIGITS: usize = 10;
 
@@ -280,6 +282,15 @@ fn closing_line(file: &MappedFile, column: usize) -> String {
     }
 }
 
+/// The first values of a column by which a map would close opportunities.
+fn closing_values(file: &MappedFile, column: usize) -> String {
+    let rows = file.sheet.grid.rows().filter(|row| is_filled(*row, column));
+    let values: BTreeSet<_> = rows.map(|row| row.cell(column).text).collect();
+    let more = if values.len() > MAX_VALUES { ", …" } else { "" };
+    let values: Vec<_> = values.iter().take(MAX_VALUES).map(|text| quoted(text)).collect();
+    format!(" ({}{more})", values.join(", "))
+}
+
 /// The columns that state that opportunities are closed which are read as open: questions of files without a column of
 /// statuses, doubts of the others.
 pub fn closed_elsewhere(records: &RecordBuilder, files: &[MappedFile], of_statuses: bool) -> Vec<String> {
@@ -294,8 +305,9 @@ pub fn closed_elsewhere(records: &RecordBuilder, files: &[MappedFile], of_status
     let shown = |(file, column, rows): (&MappedFile, usize, u64)| {
         let (name, heading, line) = (&file.sheet.name, file.heading(column), closing_line(file, column));
         format!(
-            "{name}: {rows} opportunities are closed by column {heading:?}, and open by their stage or status; to read it \
-             too:{line}"
+            "{name}: {rows} opportunities are closed by column {heading:?}{}, and open by their stage or status; to read it \
+             too:{line}",
+            closing_values(file, column)
         )
     };
     counts.filter(is_wanted).map(shown).collect()

@@ -60,6 +60,13 @@ pub fn answer(cell: &str) -> Option<bool> {
     is_in(&words.no).then_some(false)
 }
 
+/// Whether a text states that nothing is decided, or that there is nothing to state: `Aguardando retorno`, `Nenhum`.
+pub fn is_undecided(cell: &str) -> bool {
+    let (name, words) = (plain(cell), &common().answers);
+    let is_start = |start: &String| name.starts_with(start.as_str());
+    name.is_empty() || words.none.contains(&name) || words.open.iter().any(is_start)
+}
+
 /// Whether a text can be the name of a line of totals, or the foot of a page: `Total geral:`, `Total (2 pedidos)`,
 /// `Página 1 de 3`.
 pub fn names_totals(text: &str) -> bool {

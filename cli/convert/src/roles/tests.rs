@@ -29,6 +29,22 @@ const CASES: &[Case] = &[
         deals: &["A|1.50|gain|Lia", "B|2.00|open|Rui"],
     },
     Case {
+        text: "Negócio;Cliente;Valor;Etapa;Ganho?;Motivo da perda\nA;Lia;1,50;X;Sim;Não se aplica\nB;Rui;2,00;X;Pendente;\n\
+               C;Zé;3,00;X;Não;Sem motivo\nD;Bia;4,00;X;Não;Aguardando retorno\nE;Eva;5,00;X;Ainda não;Preço\n",
+        asked: &[
+            "closed.\"p.csv\".\"Ganho?\" = \"gain\"  # or \"open\"",
+            "closed.\"p.csv\".\"Motivo da perda\" = \"lost\"  # or \"open\"",
+        ],
+        judged: &[],
+        deals: &[
+            "A|1.50|gain|Lia",
+            "B|2.00|open|Rui",
+            "C|3.00|open|Zé",
+            "D|4.00|open|Bia",
+            "E|5.00|lost|Eva",
+        ],
+    },
+    Case {
         text: "Deal Name,Contact,Amount,Stage,Closed,Won\nA,Lia,1.50,X,1,1\nB,Rui,2.00,X,1,0\nC,Zé,3.00,X,0,0\n",
         asked: &[
             "closed.\"p.csv\".\"Closed\" = \"lost\"  # or \"open\"",
@@ -211,6 +227,24 @@ fn printed_lines_give_the_right_records() {
         assert_eq!(asked, Vec::<String>::new(), "{}", case.text);
         assert_eq!(deals(&out), case.deals, "{}", case.text);
     }
+}
+
+/// The values are shown by which a column closes opportunities, and these are not shown as open.
+#[test]
+fn closed_by_a_column() {
+    let text = "Negócio;Cliente;Valor;Etapa;Ganho?\nA;Lia;1,50;X;Sim\nB;Rui;2,00;X;Pendente\n";
+    let (asked, _, _) = converted(text, "");
+    assert!(
+        asked[0].contains("by column \"Ganho?\" (\"Sim\"), and open"),
+        "{asked:?}"
+    );
+    let map = MapFile::read("closed.\"p.csv\".\"Ganho?\" = \"gain\"").unwrap();
+    let report = whole(sheets(text), Product::Csv, &map, None, IdMap::default()).report;
+    assert!(report.contains("status \"X\": open (1)\n"), "{report}");
+    assert!(
+        report.contains("status \"X\": gain by a column under closed (1)\n"),
+        "{report}"
+    );
 }
 
 /// Values of a second column of a field are kept.
