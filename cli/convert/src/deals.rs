@@ -10,6 +10,7 @@ use super::cells::RowCells;
 use super::funnels::status;
 use super::keys::digest;
 use super::kind::FileKind;
+use super::map::Role;
 use super::names::{self, plain};
 use super::people::RecordFields;
 use super::records::{RecordBuilder, custom_texts, rounded_id};
@@ -178,6 +179,13 @@ impl RecordBuilder<'_> {
     /// lead's.
     fn set_people(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> io::Result<()> {
         let lead = self.lead(cells)?;
+        if lead.is_none() && cells.faults.is_empty() && !self.map.lacks(&cells.file.sheet.name, Role::Person)
+        {
+            self.remark(format!(
+                "{}: opportunities without a person",
+                cells.file.sheet.name
+            ));
+        }
         let company = if lead.is_none() && cells.faults.is_empty() {
             self.company(cells)
         } else {

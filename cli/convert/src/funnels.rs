@@ -12,6 +12,7 @@ use super::map::MapFile;
 use super::names::{self, plain};
 use super::people::RecordFields;
 use super::spool::Spool;
+use super::token::same_name;
 
 /// Funnels and opportunities.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Deals {
     funnels: Vec<NewFunnel>,
     /// Indexes of funnels by name.
     by_name: HashMap<String, usize>,
+    /// The first spelling of funnels, and of columns with their funnel, by kind and name in the form of `same_name`.
+    spellings: HashMap<(&'static str, String), String>,
     known_columns: HashSet<u64>,
     /// Names of custom fields.
     fields: Vec<String>,
@@ -62,6 +65,7 @@ impl Deals {
             lines: Spool::new("opportunity")?,
             funnels: Vec::new(),
             by_name: HashMap::new(),
+            spellings: HashMap::new(),
             known_columns: HashSet::new(),
             fields: Vec::new(),
             known_fields: HashSet::new(),
@@ -118,6 +122,10 @@ impl Deals {
 
     /// The ids of a funnel and its column, which are added if they are new.
     pub fn place(&mut self, funnel: &str, stage: &str, ids: &mut IdMap) -> (u64, u64) {
+        let funnel = &*self.spelled("funnel", funnel.to_owned(), ids);
+        let place = self.spelled("column", format!("{funnel}/{stage}"), ids);
+        let own = place.strip_prefix(funnel).and_then(|rest| rest.strip_prefix('/'));
+        let stage = own.unwrap_or(stage);
         let at = self.by_name.get(funnel).copied().unwrap_or_else(|| {
             let (id, name) = (ids.assign("funnel", funnel.to_owned()), funnel.to_owned());
             self.by_name.insert(name.clone(), self.funnels.len());
@@ -128,7 +136,7 @@ impl Deals {
             });
             self.funnels.len() - 1
         });
-        let column = ids.assign("column", format!("{funnel}/{stage}"));
+        let column = ids.assign("column", place.clone());
         let Some(funnel) = self.funnels.get_mut(at) else {
             return (0, column);
         };
@@ -136,6 +144,26 @@ impl Deals {
             funnel.columns.push((column, stage.to_owned()));
         }
         (funnel.id, column)
+    }
+}
+
+impl Deals {
+    /// A name in the spelling of the instance, of an earlier run, or of its first row.
+    fn spelled(&mut self, kind: &'static str, name: String, ids: &IdMap) -> String {
+        if ids.known(kind, &name).is_some() {
+            return name;
+        }
+        if self.spellings.is_empty() {
+            let keys = ["funnel", "column"].map(|kind| ids.keys(kind).map(move |name| (kind, name)));
+            let spellings = keys.into_iter().flatten();
+            self.spellings = spellings
+                .map(|(kind, name)| ((kind, same_name(name)), name.to_owned()))
+                .collect();
+        }
+        self.spellings
+            .entry((kind, same_name(&name)))
+            .or_insert(name)
+            .clone()
     }
 }
 

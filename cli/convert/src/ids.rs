@@ -115,6 +115,12 @@ impl IdMap {
         self.file.ids.get(kind)?.get(key).copied()
     }
 
+    /// The keys of a kind.
+    pub fn keys(&self, kind: &str) -> impl Iterator<Item = &str> {
+        let keys = self.file.ids.get(kind).into_iter().flat_map(BTreeMap::keys);
+        keys.map(String::as_str)
+    }
+
     /// The keys of a kind that consist of `base`, `|` and a variant, and the variants without the number of a repeated key.
     pub fn variants<'m>(
         &'m self,

@@ -6,6 +6,7 @@ use domain::text::fold;
 
 use super::ids::IdMap;
 use super::keys::{RunKeys, digest};
+use super::token::same_name;
 
 /// Listed places of an address or number.
 const MAX_PLACES: usize = 10;
@@ -146,7 +147,7 @@ impl RecordIndex {
         if !reference.id.is_empty() {
             return Ok(self.by(reference.product, &reference.id));
         }
-        let (words, name) = (NameWords::of(&reference.name), fold(&reference.name));
+        let (words, name) = (NameWords::of(&reference.name), same_name(&reference.name));
         for (space, value) in &reference.values {
             let Some(first) = self.by(space, value) else {
                 continue;
@@ -206,7 +207,7 @@ impl RecordIndex {
         (file, line): (usize, u64),
         ids: &mut IdMap,
     ) -> Result<usize, String> {
-        let name = fold(&reference.name);
+        let name = same_name(&reference.name);
         let key = self.key(reference, &name, ids)?;
         let id = ids.of_record(self.kind, key.clone(), &reference.id);
         let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);

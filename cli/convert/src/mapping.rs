@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::columns::{self, Layout};
 use super::content::Content;
+use super::ids::whole;
 use super::input::{Cell, Row, Sheet};
 use super::kind::FileKind;
 use super::map::MapFile;
@@ -33,6 +34,8 @@ const SHARED: [&str; 9] = [
     "tags",
 ];
 
+/// The id of an opportunity.
+const DEAL_ID: ColumnField = (FileKind::Opportunity, "id");
 /// Maximum characters of a custom field's guessed name. A lead's has at most 64, with its number.
 const MAX_ALIAS: usize = 52;
 
@@ -166,12 +169,14 @@ impl MappedFile {
         let known: HashSet<_> = self.sheet.headings.iter().map(String::as_str).collect();
         let mut aliases = HashMap::new();
         let mut columns = Vec::with_capacity(targets.len());
-        for ((heading, target), filled) in self.sheet.headings.iter().zip(targets).zip(filled) {
+        let with_targets = self.sheet.headings.iter().zip(targets).zip(filled);
+        for (at, ((heading, target), filled)) in with_targets.enumerate() {
             // A repeated heading has a number.
             let repeated = heading.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
             let own = repeated.filter(|(name, _)| known.contains(name));
             let guess = layout.field(own.map_or(heading, |(name, _)| name));
             let is_free = |field: &ColumnField| SHARED.contains(&field.1) || !used.contains(field);
+            let guess = guess.filter(|field| *field != DEAL_ID || self.is_id(&layout, at));
             let is_mapped = target.is_some();
             let target = match (target, guess.filter(is_free)) {
                 (Some(target), _) => target,
@@ -198,6 +203,19 @@ impl MappedFile {
         }
         self.columns = columns;
         Ok(())
+    }
+
+    /// Whether a column that may have the ids of deals has them. `Código` has if it alone may and numbers the rows.
+    fn is_id(&self, layout: &Layout<'_>, at: usize) -> bool {
+        if plain(self.heading(at)) != "codigo" {
+            return true;
+        }
+        let mut headings = self.sheet.headings.iter().enumerate();
+        let has_other =
+            headings.any(|(other, heading)| other != at && layout.field(heading) == Some(DEAL_ID));
+        let mut seen = HashSet::new();
+        let mut ids = self.sheet.grid.rows().map(|row| whole(row.cell(at).text));
+        !has_other && ids.all(|id| id.is_some_and(|id| seen.insert(id)))
     }
 
     /// The custom field of a column without a field.
@@ -235,7 +253,8 @@ impl MappedFile {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let cells = columns.iter().map(move |column| (*column, row.cell(*column)));
-        cells.filter(|(_, cell)| !is_absent(cell.text))
+        let is_owner = matches!(field, "owner" | "user");
+        cells.filter(move |(_, cell)| !is_absent(cell.text) && !(is_owner && names::is_nobody(cell.text)))
     }
 
     /// The value of a field in a row, with its column: the first one, and of amounts the first one that is not zero.

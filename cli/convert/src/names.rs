@@ -13,8 +13,8 @@ use super::product::Product;
 mod words;
 
 pub use words::{
-    answer, begins_totals, closings, currency, is_contact_label, is_count, is_date_filler, is_scaled,
-    is_undecided, month, names_totals, status,
+    answer, begins_totals, closings, currency, is_contact_label, is_count, is_date_filler, is_former,
+    is_nobody, is_scaled, is_undecided, month, names_totals, status,
 };
 
 /// The files of names. The first one has the names that every program may use.
@@ -63,6 +63,7 @@ struct Names {
     entities: BTreeMap<FileKind, Vec<String>>,
     status: StatusWords,
     answers: AnswerWords,
+    owners: OwnerWords,
     totals: TotalsWords,
     dates: DateWords,
     tokens: TokenWords,
@@ -113,6 +114,14 @@ struct AnswerWords {
     none: Vec<String>,
     /// Beginnings of texts that leave the answer open.
     open: Vec<String>,
+}
+
+/// Words of cells of owners.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OwnerWords {
+    nobody: Vec<String>,
+    former: Vec<String>,
 }
 
 /// A part of records: its words, and its field by that of the name.

@@ -1,12 +1,13 @@
 //! The users of a conversion.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use domain::people::User;
 use domain::text::fold;
 use serde_json::{Map, Value, json};
 
 use super::ids::IdMap;
+use super::names;
 use super::token::people;
 
 /// The fields of a record.
@@ -19,6 +20,8 @@ pub struct Owners {
     records: BTreeMap<u64, RecordFields>,
     by_email: HashMap<String, u64>,
     by_name: HashMap<String, u64>,
+    /// Names in cells of the run.
+    written: HashSet<String>,
 }
 
 impl Owners {
@@ -40,6 +43,7 @@ impl Owners {
     /// The user of a cell: by e-mail address, else by name, else a new one.
     pub fn of(&mut self, cell: &str, ids: &mut IdMap) -> u64 {
         let (name, email) = people::person(cell);
+        let name = name.map(|name| self.without_remark(name));
         let (by_name, by_email) = (name.as_deref().map(fold), email.as_deref().map(people::same));
         let of_email = by_email.as_ref().and_then(|email| self.by_email.get(email));
         let of_name = || by_name.as_ref().and_then(|name| self.by_name.get(name));
@@ -71,6 +75,24 @@ impl Owners {
             }
         }
         id
+    }
+
+    /// Notes the name in a cell.
+    pub fn note_name(&mut self, cell: &str) {
+        self.written.insert(fold(cell));
+    }
+
+    /// The name without a remark such as `(inativo)`, if another cell has it so.
+    fn without_remark(&self, name: String) -> String {
+        let parts = name.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+        let own = parts
+            .filter(|(_, remark)| names::is_former(remark))
+            .map(|(own, _)| own);
+        let is_known = |own: &&str| {
+            let own = fold(own);
+            self.written.contains(&own) || self.by_name.contains_key(&own)
+        };
+        own.filter(is_known).map(str::to_owned).unwrap_or(name)
     }
 
     /// Gives a user all permissions if it is new. A user that the instance already has stays as it is.

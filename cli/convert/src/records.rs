@@ -170,17 +170,22 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    /// Adds the users of a file of which a cell has both name and address. Other cells may have one of them.
+    /// Adds the users of a file of which a cell has both name and address. Other cells may have one of them. Notes the other
+    /// names.
     fn name_users(&mut self, file: &MappedFile) {
         let mut known = HashSet::new();
         for row in file.sheet.grid.rows() {
             let cells = OWNERS
                 .iter()
                 .flat_map(|(part, field)| file.values(row, *part, field));
-            for (_, cell) in cells.filter(|(_, cell)| cell.text.contains('@')) {
-                let is_whole = matches!(people::person(cell.text), (Some(_), Some(_)));
-                if known.insert(cell.text) && is_whole {
+            for (_, cell) in cells {
+                if !known.insert(cell.text) {
+                    continue;
+                }
+                if matches!(people::person(cell.text), (Some(_), Some(_))) {
                     self.users.of(cell.text, &mut self.ids);
+                } else {
+                    self.users.note_name(cell.text);
                 }
             }
         }

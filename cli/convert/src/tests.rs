@@ -380,6 +380,62 @@ fn a_second_run_changes_no_other_record() {
     assert!(unknown.lines.contains(r#""value":"1.00""#), "{}", unknown.lines);
 }
 
+/// A renamed deal with a number is the same one, and names that differ in case, accents or spaces are one.
+#[test]
+fn spellings_and_numbers() {
+    let map = MapFile::default();
+    let run = |rows: &str, ids: IdMap| {
+        let text = format!("Código;Negócio;Cliente;Empresa;Valor;Funil;Etapa;Responsável\n{rows}\n");
+        whole(vec![sheet("d.csv", &text)], Product::Auto, &map, None, ids)
+    };
+    let first = run(
+        "31;A;Lia;Sol  Ltda;1,00;Vendas;Proposta;Rui Sá (inativo)\n32;B;Zé;Sol Ltda;1,00;vendas;PROPOSTA ;Rui Sá\n\
+         33;C;;;1,00;VENDAS;próposta;Sem responsável",
+        IdMap::default(),
+    );
+    let lines = &first.lines;
+    for (text, count) in [
+        (r#""kind":"funnel""#, 1),
+        (r#""sequence":"#, 1),
+        (r#""kind":"company""#, 1),
+        (r#""kind":"user""#, 2),
+        (r#""name":"Proposta""#, 1),
+    ] {
+        assert_eq!(lines.matches(text).count(), count, "{text}\n{lines}");
+    }
+    assert!(
+        first.report.contains("d.csv: opportunities without a person (1)"),
+        "{}",
+        first.report
+    );
+    let second = run(
+        "31;A2;Lia;;1,00;VENDAS;PROPOSTA;Ivo Reis (inativo)",
+        first.ids.clone(),
+    );
+    assert!(
+        second.lines.contains(r#""id":31,"title":"A2""#),
+        "{}",
+        second.lines
+    );
+    assert!(
+        second.lines.contains(r#"[{"id":1,"name":"Proposta""#),
+        "{}",
+        second.lines
+    );
+    assert!(
+        second.lines.contains(r#""lastName":"Reis (inativo)""#),
+        "{}",
+        second.lines
+    );
+    // It numbers no deals.
+    let repeated = run("31;A;Lia;;1,00;X;P;\n31;B;Zé;;1,00;X;P;", IdMap::default());
+    assert!(
+        repeated.lines.contains(r#"{"Código":"31"}"#),
+        "{}",
+        repeated.lines
+    );
+}
+
 #[test]
 fn users_ids_and_tags_are_those_of_all_files() {
     let map = MapFile::default();

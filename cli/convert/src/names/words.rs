@@ -67,6 +67,16 @@ pub fn is_undecided(cell: &str) -> bool {
     name.is_empty() || words.none.contains(&name) || words.open.iter().any(is_start)
 }
 
+/// Whether the cell of an owner names nobody.
+pub fn is_nobody(cell: &str) -> bool {
+    common().owners.nobody.contains(&plain(cell))
+}
+
+/// Whether a remark after the name of an owner states that the user is a former one.
+pub fn is_former(remark: &str) -> bool {
+    common().owners.former.contains(&plain(remark))
+}
+
 /// Whether a text can be the name of a line of totals, or the foot of a page: `Total geral:`, `Total (2 pedidos)`,
 /// `Página 1 de 3`.
 pub fn names_totals(text: &str) -> bool {

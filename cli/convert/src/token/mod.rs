@@ -1,6 +1,8 @@
 //! Cells as whole tokens: an amount, a date, numbers and addresses of people. A cell of which only a part is understood
 //! is refused (C-105).
 
+use domain::text::fold;
+
 pub mod amount;
 pub mod date;
 pub mod people;
@@ -44,6 +46,13 @@ fn is_blank_form(cell: &str) -> bool {
                 .all(|c| matches!(c, '0' | '/' | '-' | ':' | ' ' | 'T'))
     };
     cell.chars().all(is_mark) || is_zero_date()
+}
+
+/// The form in which names are compared: without case, accents and repeated spaces.
+#[must_use]
+pub fn same_name(name: &str) -> String {
+    let folded = fold(name);
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The digits of a number in the scientific form of a spreadsheet, and whether all of them are there: those of
