@@ -203,6 +203,7 @@ fn show(convert: &ConvertArgs, instance: &InstanceState, converted: &Converted<'
             "the instance is in {own}, so local dates are too, and not in {named} of --zone"
         );
     }
+    text.extend(lost_ids(convert, instance));
     for (head, lines) in [
         (
             "to judge, with the lines to write into a file for --map:",
@@ -218,6 +219,22 @@ fn show(convert: &ConvertArgs, instance: &InstanceState, converted: &Converted<'
         }
     }
     let _ = write!(io::stderr().lock(), "{}", printable(&text));
+}
+
+/// The warning about records of earlier conversions, if their id map is missing.
+fn lost_ids(convert: &ConvertArgs, instance: &InstanceState) -> Option<String> {
+    let last = &instance.taken.last;
+    let has_records = ["lead", "opportunity"]
+        .iter()
+        .any(|kind| last.get(kind).is_some_and(|last| *last > 0));
+    let is_lost = has_records && !convert.ids.exists();
+    is_lost.then(|| {
+        format!(
+            "there is no {}, and the instance has leads or opportunities: those of an earlier conversion are made a second \
+             time; copy its id map here, or name it with --ids FILE\n",
+            convert.ids.display()
+        )
+    })
 }
 
 /// Writes the records and the id map, or the mapping.

@@ -296,6 +296,7 @@ fn an_instance_with_records() {
     for shown in [
         "local dates are in America/Recife",
         "the instance is in America/Recife, so local dates are too, and not in UTC of --zone",
+        "there is no funil-ids.json, and the instance has leads or opportunities",
     ] {
         assert!(ended.err.contains(shown), "{}", ended.err);
     }
@@ -334,6 +335,7 @@ fn an_instance_with_records() {
     );
     // Nothing is new, so nothing is reserved.
     let again = home.convert("--instance acme --admin Ana leads.csv");
+    assert!(!again.err.contains("there is no funil-ids.json"), "{}", again.err);
     assert_eq!(of_kind(&again.out, "opportunity"), opportunities);
     assert_eq!(home.bench.item("acme#counter", "lead"), Some(counter));
     assert_eq!(home.bench.import(&again.out).document()["imported"], 0);
