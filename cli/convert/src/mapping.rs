@@ -254,7 +254,7 @@ impl MappedFile {
             .unwrap_or_default();
         let cells = columns.iter().map(move |column| (*column, row.cell(*column)));
         let is_owner = matches!(field, "owner" | "user");
-        cells.filter(move |(_, cell)| !is_absent(cell.text) && !(is_owner && names::is_nobody(cell.text)))
+        cells.filter(move |(_, cell)| !(is_absent(cell.text) || is_owner && names::is_nobody(cell.text)))
     }
 
     /// The value of a field in a row, with its column: the first one, and of amounts the first one that is not zero.

@@ -382,6 +382,7 @@ fn a_second_run_changes_no_other_record() {
 
 /// A renamed deal with a number is the same one, and names that differ in case, accents or spaces are one.
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is as long as it has cases")]
 fn spellings_and_numbers() {
     let map = MapFile::default();
     let run = |rows: &str, ids: IdMap| {
