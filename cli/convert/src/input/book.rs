@@ -26,12 +26,13 @@ type Book = Xlsx<Cursor<Vec<u8>>>;
 /// # Errors
 /// The reason, if it is no such workbook, is too large, or has several sheets and none is named.
 pub fn read(name: String, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, String> {
-    check_parts(&bytes, MAX_UNPACKED)?;
+    let unpacked = check_parts(&bytes, MAX_UNPACKED)?;
     let damaged = |cause: XlsxError| format!("is a damaged workbook ({cause}); save it again");
     let mut book = Xlsx::new(Cursor::new(bytes)).map_err(damaged)?;
     let title = chosen(&mut book, wanted)?;
     let is_1904 = book.has_1904_epoch();
     let mut builder = SheetBuilder::new(name, format!("sheet {title:?}"), Some(is_1904));
+    builder.limit = builder.limit.max(unpacked);
     builder.merges = merges(&mut book, &title).map_err(damaged)?;
     let unsolved = unsolved(&mut book, &title).map_err(damaged)?;
     let mut cells = book.worksheet_cells_reader(&title).map_err(damaged)?;
@@ -51,6 +52,13 @@ pub fn read(name: String, bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet,
         let shown = format.and_then(|format| format.shown(number(value)?));
         let is_unsolved = !unsolved.is_empty() && unsolved.contains(&(line, column));
         if let Some(cell) = shown.or_else(|| text_of(value, is_unsolved, is_1904)) {
+            row.bytes += cell.0.len();
+            if row.bytes > builder.limit {
+                return Err(format!(
+                    "has more than {} MB of text; split it",
+                    builder.limit >> 20
+                ));
+            }
             row.cells.insert(column, cell);
         }
     }
@@ -98,6 +106,8 @@ fn number(value: &DataRef<'_>) -> Option<f64> {
 #[derive(Default)]
 struct BookRow {
     line: u32,
+    /// Bytes of its texts.
+    bytes: usize,
     cells: BTreeMap<u32, (String, CellType)>,
 }
 
@@ -115,13 +125,14 @@ impl BookRow {
         let cells: Vec<_> = (0..width).map(cell).collect();
         builder.row(u64::from(self.line) + 1, &cells)?;
         self.cells.clear();
+        self.bytes = 0;
         Ok(())
     }
 }
 
-/// Requires that the archive is a workbook and that its parts have at most `limit` bytes. The parts are unpacked, because
+/// The bytes of a workbook's parts, which must be at most `limit`. The parts are unpacked, because
 /// their stated sizes may be wrong.
-fn check_parts(bytes: &[u8], limit: u64) -> Result<(), String> {
+fn check_parts(bytes: &[u8], limit: u64) -> Result<usize, String> {
     let damaged = |_| "is a damaged zip archive; download or save it again".to_owned();
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     if archive.index_for_name("xl/workbook.xml").is_none() {
@@ -139,7 +150,7 @@ fn check_parts(bytes: &[u8], limit: u64) -> Result<(), String> {
             return Err("has more than 1 GB when it is unpacked; split it".to_owned());
         }
     }
-    Ok(())
+    Ok(usize::try_from(unpacked).unwrap_or(usize::MAX))
 }
 
 /// The name of the wanted sheet, else of the one visible sheet with rows.
@@ -242,7 +253,7 @@ mod tests {
             std::io::Write::write_all(&mut archive, &[b' '; 600]).unwrap();
         }
         let bytes = archive.finish().unwrap().into_inner();
-        assert_eq!(check_parts(&bytes, 1200), Ok(()));
+        assert_eq!(check_parts(&bytes, 1200), Ok(1200));
         let reason = "has more than 1 GB when it is unpacked; split it".to_owned();
         assert_eq!(check_parts(&bytes, 1199), Err(reason));
     }

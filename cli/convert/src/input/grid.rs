@@ -33,6 +33,8 @@ pub struct Grid {
     /// The line of each row.
     lines: Vec<u64>,
     width: usize,
+    /// Maximum bytes of `text`.
+    limit: usize,
 }
 
 /// A row of a grid.
@@ -43,11 +45,12 @@ pub struct Row<'a> {
 }
 
 impl Grid {
-    /// A grid without rows, for texts of about `bytes`.
-    pub fn new(width: usize, bytes: usize) -> Self {
+    /// A grid without rows, for texts of about `bytes`, and at most `limit`.
+    pub fn new(width: usize, bytes: usize, limit: usize) -> Self {
         Self {
             text: String::with_capacity(bytes),
             width,
+            limit: limit.min(u32::MAX as usize),
             ..Self::default()
         }
     }
@@ -55,7 +58,7 @@ impl Grid {
     /// Adds a row, which must have the width of the grid. Returns `false` if the grid is full.
     pub fn push(&mut self, line: u64, cells: &[Cell<'_>]) -> bool {
         let bytes: usize = cells.iter().map(|cell| cell.text.len()).sum();
-        if self.text.len() + bytes > u32::MAX as usize {
+        if self.text.len() + bytes > self.limit {
             return false;
         }
         let is_typed = cells.iter().any(|cell| cell.kind != CellType::Text);

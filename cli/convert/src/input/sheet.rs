@@ -10,6 +10,10 @@ use crate::names;
 const HEAD: usize = 40;
 /// Maximum rows, as in a workbook.
 const MAX_ROWS: u64 = 1_048_576;
+/// Maximum bytes of the text of all cells, if they repeat texts of the file.
+pub const MAX_TEXT: usize = 1 << 27;
+/// Maximum columns, as in a workbook.
+const MAX_COLUMNS: usize = 16_384;
 /// Maximum bytes of a value. A record has at most 100 KB.
 const MAX_VALUE: usize = 100_000;
 /// Maximum bytes of a value in a file that is read at all.
@@ -64,6 +68,8 @@ pub struct SheetBuilder {
     current: Vec<(Merge, String, CellType)>,
     /// Bytes of the file's text, if they are known.
     pub bytes: usize,
+    /// Maximum bytes of the text of all cells.
+    pub limit: usize,
 }
 
 impl SheetBuilder {
@@ -88,6 +94,7 @@ impl SheetBuilder {
             merges: BTreeMap::new(),
             current: Vec::new(),
             bytes: 0,
+            limit: MAX_TEXT,
         }
     }
 
@@ -99,6 +106,12 @@ impl SheetBuilder {
         if cells.iter().any(|cell| cell.text.len() > MAX_CELL) {
             return Err(format!(
                 "has a value of more than {MAX_CELL} bytes on line {line}; is a quotation mark not closed?"
+            ));
+        }
+        if cells.len() > MAX_COLUMNS {
+            let columns = cells.len();
+            return Err(format!(
+                "has {columns} columns on line {line}, and at most {MAX_COLUMNS} are read; leave out the others"
             ));
         }
         if self.last_line > 0 && line > self.last_line + 1 {
@@ -154,7 +167,7 @@ impl SheetBuilder {
             names.pop();
         }
         self.sheet.headings = distinct(names.iter().map(|(name, _)| unmarked(name.trim()).0));
-        self.sheet.grid = Grid::new(self.sheet.headings.len(), self.bytes);
+        self.sheet.grid = Grid::new(self.sheet.headings.len(), self.bytes, self.limit);
         (self.blank, self.last_line) = (None, 0);
         for (line, cells) in rows {
             let cells = cells.iter().map(|(text, kind)| Cell { text, kind: *kind });
@@ -201,7 +214,10 @@ impl SheetBuilder {
             .collect();
         let is_full = self.sheet.grid.len() as u64 >= MAX_ROWS || !self.sheet.grid.push(line, &whole);
         if is_full {
-            return Err(format!("has more than {MAX_ROWS} rows or 4 GB of text; split it"));
+            let limit = self.limit >> 20;
+            return Err(format!(
+                "has more than {MAX_ROWS} rows or {limit} MB of text; split it"
+            ));
         }
         Ok(())
     }

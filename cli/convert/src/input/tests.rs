@@ -89,6 +89,24 @@ fn equal_headings() {
     assert_eq!(read.headings[7999], "a (8000)");
 }
 
+/// C-105: a small file needs little memory.
+#[test]
+fn columns_and_texts_have_a_bound() {
+    let wide = format!("a{}\n1\n", ",".repeat(16_384));
+    assert!(refused(wide.as_bytes()).starts_with("has 16385 columns on line 1, and at most 16384"));
+    // One text in all cells.
+    let mut builder = super::sheet::SheetBuilder::new("a.xlsx".to_owned(), String::new(), Some(false));
+    builder.limit = 90_000;
+    let text = "x".repeat(30_000);
+    let cell = |text| Cell {
+        text,
+        kind: CellType::Text,
+    };
+    let rows = (1..).map(|line| builder.row(line, &[cell(if line == 1 { "Nome" } else { &text })]));
+    let reason = rows.take(50).find_map(Result::err);
+    assert!(reason.is_some_and(|reason| reason.contains("of text; split it")));
+}
+
 #[test]
 fn serial_numbers_of_both_epochs() {
     assert_eq!(

@@ -25,6 +25,7 @@ pub fn read(name: String, text: &str, encoding: &'static str) -> Result<Sheet, S
     let form = format!("{encoding}, separated by {shown}");
     let mut builder = SheetBuilder::new(name, form, None);
     builder.bytes = text.len();
+    builder.limit = builder.limit.max(text.len());
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
         .flexible(true)
