@@ -121,7 +121,7 @@ impl RecordBuilder<'_> {
         }
         let status = cells.text(part, "status");
         if status.is_none() && cells.file.has(part, "status") && !self.map.status.contains_key("") {
-            let reason = "status: is missing; add to the map: status.\"\" = \"open\", \"gain\" or \"lost\"";
+            let reason = "status: is missing; add to the map: status.\"\" = \"open\"";
             cells.faults.push(reason.to_owned());
         }
         let file = &cells.file.sheet.name;

@@ -177,8 +177,19 @@ fn without_records(records: &RecordBuilder, files: &[MappedFile]) -> Option<Stri
     let is_lost = |(index, file): &(usize, &MappedFile)| rows(file) > 0 && !records.taken.contains_key(index);
     let (_, file) = files.iter().enumerate().find(is_lost)?;
     let (name, kind) = (&file.sheet.name, file.main.name());
+    let has = |role| {
+        file.sheet
+            .headings
+            .iter()
+            .any(|heading| names::resembles(role, heading))
+    };
+    let (likely, other) = if has("title") && (has("value") || has("status")) {
+        ("opportunity", "lead")
+    } else {
+        ("lead", "opportunity")
+    };
     let line = format!(
-        "kinds.{} = \"lead\"  # or \"company\", \"opportunity\"",
+        "kinds.{} = {likely:?}  # or \"company\", {other:?}",
         mapping::quoted(name)
     );
     Some(format!(

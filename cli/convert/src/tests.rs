@@ -241,7 +241,7 @@ fn rows_find_their_records() {
         (
             "",
             "A;Lia;;;;;;1,00;",
-            r#"status: is missing; add to the map: status."" = "open""#,
+            "status: is missing; add to the map: status.\"\" = \"open\"\n",
             0,
         ),
         (

@@ -305,6 +305,14 @@ fn questions_without_a_line_that_is_right() {
             "Nome;Pedido;Grupo\nLia;7;Clientes\n",
             "kinds.\"p.csv\" = \"lead\"  # if its rows are persons",
         ),
+        (
+            "Intitulé;Montant;Étape;Acheteur\nA;10,00;X;Lia\n",
+            "kinds.\"p.csv\" = \"opportunity\"  # or \"company\", \"lead\"",
+        ),
+        (
+            "Prénom usuel;Courriel\nLia;l@x.com\n",
+            "kinds.\"p.csv\" = \"lead\"  # or \"company\", \"opportunity\"",
+        ),
     ] {
         let (asked, _, _) = converted(text, "");
         assert!(
