@@ -4,7 +4,7 @@ use domain::money::Cents;
 use domain::time::{Timestamp, Zone};
 
 use super::index::CompanyRef;
-use super::input::{Cell, CellType, Row, serial_date};
+use super::input::{Cell, CellType, Row, UNSOLVED, serial_date};
 use super::kind::FileKind;
 use super::mapping::MappedFile;
 use super::names;
@@ -92,7 +92,14 @@ impl<'a> RowCells<'a> {
 
     /// The reason of a fault, with the column and its text.
     pub fn reason(&self, column: usize, text: &str, reason: &str) -> String {
-        format!("{:?}: {text:?} {reason}", self.file.heading(column))
+        let heading = self.file.heading(column);
+        if text == UNSOLVED {
+            let rest = reason
+                .split_once(';')
+                .map_or(String::new(), |(_, rest)| format!(";{rest}"));
+            return format!("{heading:?} is {UNSOLVED}; save the workbook in a spreadsheet{rest}");
+        }
+        format!("{heading:?}: {text:?} {reason}")
     }
 
     /// Adds a fault to the row if `read` failed.

@@ -223,7 +223,7 @@ fn error_values_are_refused() {
     assert_eq!(ended.code, 1);
     for reason in [
         "a.xlsx:2: \"Valor\": \"#DIV/0!\" is an error value of a spreadsheet",
-        "a.xlsx:3: \"Valor\": \"a formula without its value\" is an error value of a spreadsheet",
+        "a.xlsx:3: \"Valor\" is a formula without its value; save the workbook in a spreadsheet",
         "a.xlsx:4: \"Valor\": \"-5\" is negative",
         "a.xlsx:6: \"Data\": \"7\" is no date",
     ] {

@@ -18,6 +18,9 @@ const MAX_UNPACKED: u64 = 1 << 30;
 const MAX_ROWS: u32 = 1_048_576;
 const MAX_COLUMNS: u32 = 16_384;
 
+/// The text of a cell with a formula that no program has calculated.
+pub const UNSOLVED: &str = "a formula without its value";
+
 /// A workbook in memory.
 type Book = Xlsx<Cursor<Vec<u8>>>;
 
@@ -198,7 +201,7 @@ fn has_cells(cells: &mut calamine::XlsxCellReader<'_, Cursor<Vec<u8>>>) -> bool 
 fn text_of(value: &DataRef<'_>, is_unsolved: bool, is_1904: bool) -> Option<(String, CellType)> {
     let text = |text: &str| Some((text.to_owned(), CellType::Text));
     match value {
-        DataRef::Empty if is_unsolved => Some(("a formula without its value".to_owned(), CellType::Error)),
+        DataRef::Empty if is_unsolved => Some((UNSOLVED.to_owned(), CellType::Error)),
         DataRef::Empty => None,
         DataRef::Int(number) => Some((number.to_string(), CellType::Number)),
         DataRef::Float(number) => Some((number.to_string(), CellType::Number)),

@@ -8,7 +8,7 @@ mod sheet;
 mod shown;
 mod text;
 
-pub use book::serial_date;
+pub use book::{UNSOLVED, serial_date};
 pub use encoding::TextEncoding;
 pub use grid::{Cell, CellType, Row};
 pub use sheet::Sheet;
