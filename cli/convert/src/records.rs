@@ -144,6 +144,11 @@ impl<'a> RecordBuilder<'a> {
                 let faults = file.sheet.faults.iter().cloned();
                 self.faults
                     .extend(faults.map(|(line, reason)| (index, line, reason)));
+                let right = file.sheet.right.iter().map(|(line, text)| {
+                    let reason = format!("{text:?} is at the right of the headings and is left out");
+                    (index, *line, reason)
+                });
+                self.losses.extend(right);
                 self.totals = RunningTotals::default();
                 let wanted = self.currency.clone();
                 for row in file.sheet.grid.rows() {

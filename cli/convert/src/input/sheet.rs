@@ -36,6 +36,8 @@ pub struct Sheet {
     pub grid: Grid,
     /// Rows that cannot be read, by line.
     pub faults: Vec<(u64, String)>,
+    /// Of a workbook, the first value at the right of the headings of each row that has one, by line.
+    pub right: Vec<(u64, String)>,
     /// Lines that are no rows, and marks that are left out.
     pub notes: Vec<String>,
     /// Columns with values of merged cells.
@@ -84,6 +86,7 @@ impl SheetBuilder {
                 headings: Vec::new(),
                 grid: Grid::default(),
                 faults: Vec::new(),
+                right: Vec::new(),
                 notes: Vec::new(),
                 merged: BTreeSet::new(),
             },
@@ -187,6 +190,16 @@ impl SheetBuilder {
         });
         let mut texts: Vec<_> = texts.collect();
         let width = self.sheet.headings.len();
+        if self.sheet.epoch.is_some() && texts.len() > width {
+            // A note at the right of the table.
+            let right = texts
+                .split_off(width)
+                .into_iter()
+                .find(|(text, _)| !text.is_empty());
+            self.sheet
+                .right
+                .extend(right.map(|(text, _)| (line, text.into_owned())));
+        }
         let count = texts
             .iter()
             .rposition(|(text, _)| !text.is_empty())

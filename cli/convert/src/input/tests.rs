@@ -199,7 +199,15 @@ fn formats_and_merged_cells_of_workbooks() {
         &["Vendas de 2026", "", "", "", ""][..],
         &["Vendedor", "Valor", "CPF", "Margem", "Data"],
         &["", "", "", "", "Dia"],
-        &["Carlos", "1:1234.5", "2:1234567890", "3:0.15", "4:46066"],
+        &[
+            "Carlos",
+            "1:1234.5",
+            "2:1234567890",
+            "3:0.15",
+            "4:46066",
+            "",
+            "Meta",
+        ],
         &["", "0:5", "0:1234567890", "=", "4:46066"],
         &["Outro", "0:5", "", "", ""],
         &["", "", "", "", ""],
@@ -229,6 +237,7 @@ fn formats_and_merged_cells_of_workbooks() {
         ]
     );
     assert_eq!(sheet.merged, [0, 4].into());
+    assert_eq!(sheet.right, [(4, "Meta".to_owned())]);
     let note = "the value of merged cells is that of each of their rows: \"Vendedor\", \"Data\"";
     assert!(sheet.notes.contains(&note.to_owned()), "{:?}", sheet.notes);
 }
