@@ -2,6 +2,7 @@
 
 use domain::opportunity::Status;
 
+use super::cells::is_bad;
 use super::content::Content;
 use super::funnels::status;
 use super::input::Row;
@@ -101,8 +102,11 @@ impl MappedFile {
 
 /// Whether a cell has a value that is no "no" and states no doubt, such as `Pendente`.
 pub fn is_filled(row: Row<'_>, column: usize) -> bool {
-    let text = row.cell(column).text;
-    !is_absent(text) && names::answer(text) != Some(false) && !names::is_undecided(text)
+    let cell = row.cell(column);
+    !is_absent(cell.text)
+        && !is_bad(cell)
+        && names::answer(cell.text) != Some(false)
+        && !names::is_undecided(cell.text)
 }
 
 /// The likely status as a map contains it, with the others as a remark.

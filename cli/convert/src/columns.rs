@@ -94,12 +94,14 @@ pub fn main_kind(names: &FileNames, headings: &[String]) -> FileKind {
     });
     let has_person = has_contacts || has(FileKind::Lead, &["firstname", "lastname", "mobile", "chatapp"]);
     let has_contact = has(FileKind::Lead, &["email", "name"]);
-    let has_company = has(
+    let is_of_company = has(
         FileKind::Company,
         &["cnpj", "companynemployees", "companyindustry"],
-    ) || headings
-        .iter()
-        .any(|heading| matches!(plain(heading).as_str(), "razao social" | "company domain name"));
+    );
+    let has_company = is_of_company && has(FileKind::Company, &["companyname"])
+        || headings
+            .iter()
+            .any(|heading| matches!(plain(heading).as_str(), "razao social" | "company domain name"));
     // A company has an address and a name too.
     if has_person || has_contact && !has_company {
         FileKind::Lead
@@ -268,6 +270,12 @@ mod tests {
                 "ID|Nome|Sobrenome|Telefone comercial|E-mail comercial|Pessoa responsável",
                 Lead,
                 "lead.id|lead.firstname|lead.lastname|lead.phone|lead.email|lead.owner",
+            ),
+            (
+                Product::Csv,
+                "Nome completo;CPF/CNPJ;E-mail;Telefone de contato;Total Consumido (BRL)",
+                Lead,
+                "lead.name|-|lead.email|lead.phone|-",
             ),
             (
                 Product::Kommo,

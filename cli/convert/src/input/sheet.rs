@@ -190,16 +190,7 @@ impl SheetBuilder {
         });
         let mut texts: Vec<_> = texts.collect();
         let width = self.sheet.headings.len();
-        if self.sheet.epoch.is_some() && texts.len() > width {
-            // A note at the right of the table.
-            let right = texts
-                .split_off(width)
-                .into_iter()
-                .find(|(text, _)| !text.is_empty());
-            self.sheet
-                .right
-                .extend(right.map(|(text, _)| (line, text.into_owned())));
-        }
+        self.cut_right(line, &mut texts);
         let count = texts
             .iter()
             .rposition(|(text, _)| !text.is_empty())
@@ -233,6 +224,16 @@ impl SheetBuilder {
             ));
         }
         Ok(())
+    }
+
+    /// Removes the cells of a workbook's row at the right of the headings, and notes the first value.
+    fn cut_right(&mut self, line: u64, texts: &mut Vec<(Cow<'_, str>, CellType)>) {
+        let width = self.sheet.headings.len();
+        if self.sheet.epoch.is_some() && texts.len() > width {
+            let mut right = texts.drain(width..).filter(|(text, _)| !text.is_empty());
+            let first = right.next().map(|(text, _)| (line, text.into_owned()));
+            self.sheet.right.extend(first);
+        }
     }
 
     /// Gives a row the values of the merged cells that it is part of, and keeps those that begin in it.

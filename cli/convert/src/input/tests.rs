@@ -188,6 +188,7 @@ fn book_row(line: usize, cells: &[&str]) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is as long as it has cases")]
 fn formats_and_merged_cells_of_workbooks() {
     let formats = [
         "[$US$-409] #,##0.00",

@@ -30,7 +30,7 @@ const CASES: &[Case] = &[
     },
     Case {
         text: "Negócio;Cliente;Valor;Etapa;Ganho?;Motivo da perda\nA;Lia;1,50;X;Sim;Não se aplica\nB;Rui;2,00;X;Pendente;\n\
-               C;Zé;3,00;X;Não;Sem motivo\nD;Bia;4,00;X;Não;Aguardando retorno\nE;Eva;5,00;X;Ainda não;Preço\n",
+               C;Zé;3,00;X;Não;#REF!\nD;Bia;4,00;X;Não;Aguardando retorno\nE;Eva;5,00;X;Ainda não;Preço\n",
         asked: &[
             "closed.\"p.csv\".\"Ganho?\" = \"gain\"  # or \"open\"",
             "closed.\"p.csv\".\"Motivo da perda\" = \"lost\"  # or \"open\"",
