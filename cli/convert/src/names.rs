@@ -120,8 +120,8 @@ struct AnswerWords {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct OwnerWords {
-    nobody: Vec<String>,
-    former: Vec<String>,
+    nobody: HashSet<String>,
+    former: HashSet<String>,
 }
 
 /// A part of records: its words, and its field by that of the name.
