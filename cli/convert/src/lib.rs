@@ -183,7 +183,8 @@ fn without_records(records: &RecordBuilder, files: &[MappedFile]) -> Option<Stri
             .iter()
             .any(|heading| names::resembles(role, heading))
     };
-    let (likely, other) = if has("title") && (has("value") || has("status")) {
+    let is_deal = has("title") && (has("value") || has("status"));
+    let (likely, other) = if is_deal && file.main != kind::FileKind::Opportunity {
         ("opportunity", "lead")
     } else {
         ("lead", "opportunity")

@@ -219,7 +219,7 @@ fn files_of_other_programs() {
             "has the columns Novo, Fechado perdido (in the order of the rows, closed ones last; change it in the map's [funnels])\n\
              new user 1: ana@example.com, with all permissions\nnew user 2: Caio Reis\n\
              if ana@example.com is the address of another of these users, convert again with --admin \"NAME (ana@example.com)\"\n\
-             a.csv: the first one of several contacts is used (1)\n",
+             a.csv: opportunities without a person (1)\na.csv: the first one of several contacts is used (1)\n",
         ),
     ] {
         let home = Home::new();
