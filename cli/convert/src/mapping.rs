@@ -176,7 +176,7 @@ impl MappedFile {
             let own = repeated.filter(|(name, _)| known.contains(name));
             let guess = layout.field(own.map_or(heading, |(name, _)| name));
             let is_free = |field: &ColumnField| SHARED.contains(&field.1) || !used.contains(field);
-            let guess = guess.filter(|field| *field != DEAL_ID || self.is_id(&layout, at));
+            let guess = guess.filter(|field| self.may_fill(&layout, at, *field));
             let is_mapped = target.is_some();
             let target = match (target, guess.filter(is_free)) {
                 (Some(target), _) => target,
@@ -205,9 +205,13 @@ impl MappedFile {
         Ok(())
     }
 
-    /// Whether a column that may have the ids of deals has them. `Código` has if it alone may and numbers the rows.
-    fn is_id(&self, layout: &Layout<'_>, at: usize) -> bool {
-        if plain(self.heading(at)) != "codigo" {
+    /// Whether the values of a column may be those of a field by its name. An amount is no title, and `Código` is the id of
+    /// deals if it alone may be and numbers the rows.
+    fn may_fill(&self, layout: &Layout<'_>, at: usize, field: ColumnField) -> bool {
+        if field == (FileKind::Opportunity, "title") {
+            return !Content::of(&self.sheet, at).contains(&Content::Money);
+        }
+        if field != DEAL_ID || plain(self.heading(at)) != "codigo" {
             return true;
         }
         let mut headings = self.sheet.headings.iter().enumerate();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::opportunity::Status;
+use domain::text::cut;
 
 use super::closing::{either, is_filled};
 use super::columns::PERSON;
@@ -21,8 +22,9 @@ use super::token::{is_absent, people};
 pub const DECIDING: [&str; 3] = ["value", "status", "column"];
 /// Maximum columns proposed for a role.
 const MAX_PROPOSED: usize = 3;
-/// Maximum listed values of a column.
+/// Maximum listed values of a column, and their characters.
 const MAX_VALUES: usize = 8;
+const MAX_SHOWN: usize = 40;
 /// Minimum digits of a telephone number that no heading has.
 const MIN_DIGITS: usize = 10;
 
@@ -271,8 +273,12 @@ fn other_currencies(file: &MappedFile) -> Vec<(bool, String)> {
 fn closing_line(file: &MappedFile, column: usize) -> String {
     let heading = file.heading(column);
     let line = |statuses: &[Status]| {
-        let (name, heading) = (quoted(&file.sheet.name), quoted(heading));
-        format!("\n    closed.{name}.{heading} = {}", either(statuses))
+        let (name, heading, values) = (
+            quoted(&file.sheet.name),
+            quoted(heading),
+            closing_values(file, column),
+        );
+        format!("{values}\n    closed.{name}.{heading} = {}", either(statuses))
     };
     match file.columns.get(column).and_then(|column| column.closing) {
         Some(Closing::Word) => map_line(file, heading, "opportunity.status"),
@@ -282,13 +288,20 @@ fn closing_line(file: &MappedFile, column: usize) -> String {
     }
 }
 
-/// The first values of a column by which a map would close opportunities.
+/// A remark with the first values of a column by which a map would close opportunities.
 fn closing_values(file: &MappedFile, column: usize) -> String {
     let rows = file.sheet.grid.rows().filter(|row| is_filled(*row, column));
     let values: BTreeSet<_> = rows.map(|row| row.cell(column).text).collect();
     let more = if values.len() > MAX_VALUES { ", …" } else { "" };
-    let values: Vec<_> = values.iter().take(MAX_VALUES).map(|text| quoted(text)).collect();
-    format!(" ({}{more})", values.join(", "))
+    let first = values
+        .iter()
+        .take(MAX_VALUES)
+        .map(|text| quoted(cut(text, MAX_SHOWN)));
+    let first = first.collect::<Vec<_>>().join(", ");
+    if first.is_empty() {
+        return first;
+    }
+    format!("\n    # by {first}{more}:")
 }
 
 /// The columns that state that opportunities are closed which are read as open: questions of files without a column of
@@ -305,9 +318,8 @@ pub fn closed_elsewhere(records: &RecordBuilder, files: &[MappedFile], of_status
     let shown = |(file, column, rows): (&MappedFile, usize, u64)| {
         let (name, heading, line) = (&file.sheet.name, file.heading(column), closing_line(file, column));
         format!(
-            "{name}: {rows} opportunities are closed by column {heading:?}{}, and open by their stage or status; to read it \
-             too:{line}",
-            closing_values(file, column)
+            "{name}: {rows} opportunities are closed by column {heading:?}, and open by their stage or status; to read it \
+             too:{line}"
         )
     };
     counts.filter(is_wanted).map(shown).collect()

@@ -20,8 +20,8 @@ pub struct RunningTotals {
 
 impl RunningTotals {
     /// Whether a row is a line of totals: its first value says so, the others are amounts and counts, and the amount is that
-    /// of the rows before, or the row is the last one or after a line of totals. A first value with a name, such as that of a group, needs the amount
-    /// or a count. Each such row is a doubt.
+    /// of the rows before, or the row is the last one or after a line of totals. A first value with a name, such as that of
+    /// a group, needs the amount or a count. Each such row is a doubt.
     pub fn is_total(&mut self, cells: &RowCells<'_>, map: &MapFile, doubts: &mut Vec<String>) -> bool {
         let (file, row) = (cells.file, cells.row);
         let was_total = std::mem::take(&mut self.is_total);

@@ -234,10 +234,7 @@ fn printed_lines_give_the_right_records() {
 fn closed_by_a_column() {
     let text = "Negócio;Cliente;Valor;Etapa;Ganho?\nA;Lia;1,50;X;Sim\nB;Rui;2,00;X;Pendente\n";
     let (asked, _, _) = converted(text, "");
-    assert!(
-        asked[0].contains("by column \"Ganho?\" (\"Sim\"), and open"),
-        "{asked:?}"
-    );
+    assert!(asked[0].contains("    # by \"Sim\":\n    closed."), "{asked:?}");
     let map = MapFile::read("closed.\"p.csv\".\"Ganho?\" = \"gain\"").unwrap();
     let report = whole(sheets(text), Product::Csv, &map, None, IdMap::default()).report;
     assert!(report.contains("status \"X\": open (1)\n"), "{report}");
@@ -304,6 +301,10 @@ fn questions_without_a_line_that_is_right() {
         (
             "Nome;Pedido;Grupo\nLia;7;Clientes\n",
             "kinds.\"p.csv\" = \"lead\"  # if its rows are persons",
+        ),
+        (
+            "Cliente;Orçamento;Etapa\nLia;R$ 9,00;X\n",
+            "files.\"p.csv\".\"Orçamento\" = \"opportunity.value\"",
         ),
         (
             "Intitulé;Montant;Étape;Acheteur\nA;10,00;X;Lia\n",
