@@ -316,7 +316,7 @@ fn with_place(text: &str, typed: &str) -> String {
             .split(|c: char| !c.is_ascii_lowercase())
             .next()
             .unwrap_or_default();
-        name != "serve" && grammar.find_subcommand(name).is_some()
+        !["serve", "convert"].contains(&name) && grammar.find_subcommand(name).is_some()
     };
     let mut parts = text.split(NAME);
     let mut placed = parts.next().unwrap_or_default().to_owned();

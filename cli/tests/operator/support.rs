@@ -82,7 +82,15 @@ impl Bench {
     }
 
     pub fn funil(&self, arguments: &str) -> Ended {
-        self.command(arguments).output().unwrap().into()
+        self.ended(self.command(arguments).output().unwrap())
+    }
+
+    /// The end of a command, whose suggestions name its endpoint.
+    fn ended(&self, output: Output) -> Ended {
+        let typed = format!("funil --endpoint {} ", self.engine.endpoint());
+        let Ended { code, out, err } = output.into();
+        let [out, err] = [out, err].map(|text| text.replace(&typed, "funil "));
+        Ended { code, out, err }
     }
 
     /// Runs the command with this standard input.
@@ -95,7 +103,7 @@ impl Bench {
         let mut child = command.spawn().unwrap();
         // A command that fails before reading closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input);
-        child.wait_with_output().unwrap().into()
+        self.ended(child.wait_with_output().unwrap())
     }
 
     pub fn import(&self, lines: &str) -> Ended {
