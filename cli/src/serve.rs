@@ -139,6 +139,20 @@ impl Ready {
     }
 }
 
+/// Listens at the address of the options. Returns it with the port.
+async fn bind(options: &Options) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let address = SocketAddr::new(options.bind, options.port);
+    let error = |cause| ServeError::Listen { address, cause };
+    let listener = TcpListener::bind(address).await;
+    if listener.is_err() && options.endpoint.is_none() && database::is_served(&options.data) {
+        // It probably has the port, and another port would not help.
+        open(options, &Environment::system()).await?;
+    }
+    let listener = listener.map_err(error)?;
+    let address = listener.local_addr().map_err(error)?;
+    Ok((listener, address))
+}
+
 /// Serves until the future of `stopped` ends; calls `ready` once it accepts requests. Calls `stopped` before, because a
 /// script may stop the service as soon as it is ready.
 ///
@@ -149,15 +163,7 @@ pub async fn serve<S: Future<Output = ()> + Send + 'static>(
     ready: impl FnOnce(&Ready),
     stopped: impl FnOnce() -> S,
 ) -> Result<(), ServeError> {
-    let address = SocketAddr::new(options.bind, options.port);
-    let listen = |cause| ServeError::Listen { address, cause };
-    let listener = TcpListener::bind(address).await;
-    if listener.is_err() && options.endpoint.is_none() && database::is_served(&options.data) {
-        // It probably has the port, and another port would not help.
-        open(options, &Environment::system()).await?;
-    }
-    let listener = listener.map_err(listen)?;
-    let address = listener.local_addr().map_err(listen)?;
+    let (listener, address) = bind(options).await?;
     let limits = Limits::raised();
     let environment = Environment::system();
     let (store, database) = open(options, &environment).await?;

@@ -119,31 +119,45 @@ async fn record(
                 }
             }
         }
-        if let Some(id) = replayed(claimed)? {
-            let lead = LeadId::new(id).ok_or(StoreError::Contention("claiming a key"))?;
-            let keep = async {
-                match new_key {
-                    Some(key) => store.keep_found(key, id).await,
-                    None => Ok(Claimed::New),
-                }
-            };
-            let (found, kept) = tokio::try_join!(store.reader().lead_record(lead), keep)?;
-            if let Some(found) = found {
-                replayed(kept)?;
-                if found.lead.archived {
-                    store.archive_leads(vec![found], false, |_| true).await?;
-                }
-                return Ok(Received {
-                    lead,
-                    is_replay: true,
-                });
-            }
-            // The lead was deleted since, so the submission is a new one.
-            store.release(&claims, id).await?;
+        if let Some(id) = replayed(claimed)?
+            && let Some(received) = received_before(scope, &claims, new_key, id).await?
+        {
+            return Ok(received);
         }
         start = submission.begin(store.reader(), form, submitted).await?;
     }
     Err(StoreError::Contention("receiving a form").into())
+}
+
+/// What an equal submission recorded: `id` is its lead. Keeps the claim of a key that is new, and brings an archived lead
+/// back. `None` if the lead was deleted since, so that the submission is a new one.
+async fn received_before(
+    scope: &FormScope,
+    claims: &[IdempotencyKey],
+    new_key: Option<&IdempotencyKey>,
+    id: u64,
+) -> Result<Option<Received>, RequestError> {
+    let store = &scope.store;
+    let lead = LeadId::new(id).ok_or(StoreError::Contention("claiming a key"))?;
+    let keep = async {
+        match new_key {
+            Some(key) => store.keep_found(key, id).await,
+            None => Ok(Claimed::New),
+        }
+    };
+    let (found, kept) = tokio::try_join!(store.reader().lead_record(lead), keep)?;
+    let Some(found) = found else {
+        store.release(claims, id).await?;
+        return Ok(None);
+    };
+    replayed(kept)?;
+    if found.lead.archived {
+        store.archive_leads(vec![found], false, |_| true).await?;
+    }
+    Ok(Some(Received {
+        lead,
+        is_replay: true,
+    }))
 }
 
 impl Received {

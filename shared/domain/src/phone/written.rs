@@ -95,12 +95,8 @@ fn drop_parameters(text: &mut String) {
 impl Written {
     /// Reads a part in lower case; `None` if it has no digits, or is an address that contains no number.
     pub fn of(part: &str) -> Option<Self> {
-        // `"Ana" <sip:+55…@pbx.example>`, but `11 98303-4003 <fixo>`
-        let bracketed = part.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
-        let bracketed = bracketed.map(|(address, _)| address);
-        let part = bracketed.filter(|text| has_digit(text)).unwrap_or(part);
-        let number = without_addresses(part);
-        let part = number.as_deref().unwrap_or(part);
+        let number = without_addresses(bracketed(part));
+        let part = number.as_deref().unwrap_or_else(|| bracketed(part));
         let is_sip = part.starts_with("sip:") || part.starts_with("sips:");
         let (user, is_messaging) = match part.split_once('@') {
             Some((user, host)) if MESSAGING_HOSTS.contains(&host.trim()) => (user, true),
@@ -185,6 +181,13 @@ impl Written {
 
 fn has_digit(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// The text in angle brackets, if it has digits: `"Ana" <sip:+55…@pbx.example>`, but not `11 98303-4003 <fixo>`.
+fn bracketed(part: &str) -> &str {
+    let inner = part.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
+    let inner = inner.map(|(address, _)| address);
+    inner.filter(|text| has_digit(text)).unwrap_or(part)
 }
 
 /// A number without the e-mail addresses and user names next to it, and a spreadsheet's number without `.0`; `None` if

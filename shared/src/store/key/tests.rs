@@ -73,6 +73,8 @@ fn the_text_of_the_operators_keys() {
     let company = CompanyId::new(2).unwrap();
     assert_texts([
         (keys.directory(), "acme#directory directory"),
+        (keys.counter(Counter::User), "acme#counter user"),
+        (keys.counter(Counter::Funnel), "acme#counter funnel"),
         (
             keys.department(DepartmentId::new(2).unwrap()),
             "acme#department 07",
@@ -269,8 +271,6 @@ fn the_text_of_calendars_and_meetings_keys() {
         (keys.reschedule_secret(), "acme#secret reschedule"),
         (keys.counter(Counter::Calendar), "acme#counter calendar"),
         (keys.counter(Counter::Meeting), "acme#counter meeting"),
-        (keys.counter(Counter::User), "acme#counter user"),
-        (keys.counter(Counter::Funnel), "acme#counter funnel"),
     ]);
     let records = [keys.calendars(), keys.meetings()];
     assert_eq!(records, ["acme#calendar", "acme#meeting"]);
