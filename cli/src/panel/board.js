@@ -28,9 +28,16 @@ function keep(record) {
 
 /* Filters */
 
+/* A written value of a custom field as the service keeps it. */
+function stored(written, kind) {
+  const isFlag = /^bool/i.test(kind) && [text.no, text.yes].findIndex(said => said.toLowerCase() === written.toLowerCase());
+  if (isFlag !== false && isFlag >= 0) return String(isFlag === 1);
+  return isNumeric(kind) ? String(readNumber(written)) : written;
+}
 const between = (start, end) => (start || end ? { start: start || null, end: end || null } : null);
-function queryOf({ status, q, by, owner, cf, ct, ef, et, field, op, fv, archived }) {
-  const condition = field && { filterType: "opField", properties: { field, operator: op, value: fv } };
+function queryOf({ status, q, by, owner, cf, ct, ef, et, field, op, fv, archived }, funnel) {
+  const kind = funnelOf(funnel).fields.find(({ name }) => name === field)?.type;
+  const condition = field && { filterType: "opField", properties: { field, operator: op, value: stored(fv, kind) } };
   return {
     filterByStatus: STATUSES[status], filterByUsers: owner ? [Number(owner)] : [], filterByCreateDate: between(cf, ct),
     filterByExpectedCloseDate: between(ef, et), filters: condition ? [condition] : [], search: q, searchBy: by === "opportunity" ? by : "lead", onlyArchived: archived === "1",
@@ -49,7 +56,7 @@ const countFilters = ({ status, q, by, owner, cf, ct, ef, et, field, archived })
 /* The board that is shown: columns with the server's totals, and the ids of the records that belong to it. */
 
 function showBoard(funnel, filters) {
-  const query = queryOf(filters);
+  const query = queryOf(filters, funnel);
   const name = JSON.stringify([funnel, query]);
   if (state.board?.name === name) return;
   if (state.board?.funnel !== funnel) state.here = null;
@@ -155,19 +162,27 @@ function layout(board) {
   });
 }
 
-/* Writes. Those to one card form a queue. */
+/* Writes. Those to one record form a queue, and end with the session that began them. */
 
 const queues = new Map();
+function inTurn(name, work) {
+  const { session } = state;
+  const turn = (queues.get(name) ?? Promise.resolve()).catch(() => {}).then(() => {
+    if (session !== state.session) throw new Failure("ended");
+    return work();
+  });
+  queues.set(name, turn);
+  return turn;
+}
+
 async function write(id, change, funnel = state.items.get(id)?.crm_id) {
   if (state.offline) throw new Failure("unanswered");
   const waiting = state.patches.get(id) ?? [];
   state.patches.set(id, [...waiting, change]);
   state.writes++;
   draw();
-  const turn = (queues.get(id) ?? Promise.resolve()).catch(() => {}).then(() => api.change(id, funnel, change));
-  queues.set(id, turn);
   try {
-    const record = await turn;
+    const record = await inTurn(`deal-${id}`, () => api.change(id, funnel, change));
     settle(id, change, record);
     return record;
   } catch (error) {
@@ -211,8 +226,12 @@ async function act(id, change, said, undoes = true) {
   notify(said, "ok", isUndoable ? () => act(id, back, text.undone, false) : null);
   try {
     await write(id, change);
-    if (!may("wonLost") && change.status && change.status !== "open") state.board?.members.delete(id);
+    if (!may("wonLost") && change.status && change.status !== "open") {
+      forget(id);
+      if (state.route?.id === id) closeSheet();
+    }
   } catch (error) {
+    if (error.kind === "ended") return;
     focusCard(id);
     notify(text.refused(title, reason(error)), "bad");
   }
@@ -263,6 +282,7 @@ async function poll() {
   try {
     const { content: found } = await api.board(board.funnel, { page: 1, limit: 1, ...board.query });
     if (!isCurrent()) return;
+    board.error = "";
     const lists = new Map(layout(board).map(column => [column.id, column]));
     const differs = ({ id, total, totalValue, items: [newest] }) => {
       const list = lists.get(id);
@@ -301,7 +321,8 @@ async function again(board, columns, isCurrent) {
     merge(board, { ...columns[i], items }, limits[i]);
     column.ends ||= ends;
     if (column.held > column.total) forgetAfter(board, column, items.at(-1));
-    if (column.held < column.total) Object.assign(column, { ends: false, page: null });
+    // The next page follows what is held.
+    if (column.held < column.total) Object.assign(column, { ends: false, page: state.me.pageBase + Math.floor(column.held / PAGE) - 1 });
   });
   for (const [id, column] of before) {
     const now = state.items.get(id);

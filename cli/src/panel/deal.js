@@ -6,6 +6,12 @@ const required = written => {
   return written.replace(/\s*\n\s*/g, " ");
 };
 
+/* A day with a whole year. */
+const readDay = written => {
+  if (!isDay(written)) throw text.badDay;
+  return written;
+};
+
 /* A custom field. A number stays a number, and an empty field is removed. */
 function CustomField({ name, kind, value, save, edits, isOld = false }) {
   // The funnel has no such field any more.
@@ -16,7 +22,7 @@ function CustomField({ name, kind, value, save, edits, isOld = false }) {
     return html`<${Field} label=${name} value=${String(known)} shownValue=${plain(known)} options=${options} edits=${edits} save=${written => save(written === "" ? null : written === "true")} />`;
   }
   if (typeof value === "object" && value !== null) return edits ? html`<${Facts} entries=${[[name, plain(value)]]} />` : html`<div class="fact"><dt>${name}</dt><dd>${plain(value)}</dd></div>`;
-  const isNumber = typeof value === "number" || (/^(number|int|dec|float)/i.test(kind) && value === undefined);
+  const isNumber = typeof value === "number" || isNumeric(kind);
   const isDay = /^date$/i.test(kind) && (known === "" || /^\d{4}-\d\d-\d\d$/.test(known));
   const read = written => (written === "" ? null : isNumber ? readNumber(written) : written);
   return html`<${Field} label=${name} value=${typeof value === "number" ? numberText(value) : String(known)} shownValue=${linked(known)} type=${isDay ? "date" : "text"} max=${10_000} read=${read} save=${save} edits=${edits} />`;
@@ -54,7 +60,7 @@ function DealSheet({ isLast }) {
       <${Field} label=${text.value} value=${amountText(record.cents)} shownValue=${money(record.cents)} edits=${edits} read=${readMoney} save=${value => save({ value })} />
       <${Field} label=${text.owner} value=${record.user} shownValue=${person(record.user)} options=${userOptions(record.user)} edits=${edits} save=${value => save({ user: Number(value) })} />
       <${Field} label=${text.expected} type="date" value=${record.expectedCloseDate ? dayOf(record.expectedCloseDate) : ""} shownValue=${record.expectedCloseDate && when(dayOf(record.expectedCloseDate))}
-        edits=${edits} save=${value => save({ expectedCloseDate: value || null })} />
+        edits=${edits} read=${readDay} save=${value => save({ expectedCloseDate: value || null })} />
       ${status !== "open" && html`<${Field} label=${status === "lost" ? text.lossReason : text.gainReason} value=${(status === "lost" ? record.loss_reason : record.gain_reason) ?? ""} max=${10_000} edits=${edits}
         save=${value => save({ [status === "lost" ? "loss_reason" : "gain_reason"]: value || null })} />`}
     </${Fields}>
@@ -94,6 +100,9 @@ function LeadChoice({ chosen, choose, fault }) {
     setDraft(target.value);
     setOpen(true);
     choose(null);
+    // Those of the former text.
+    setFound([]);
+    setAt(-1);
     search(target.value.trim());
   };
   const pick = option => {
@@ -154,14 +163,16 @@ function NewDeal({ isLast }) {
       }
     };
     const [title, value] = [read("title", required), read("value", written => readMoney(written || "0"))];
+    const expected = read("expected", readDay);
     setFaults(wrong);
-    const first = ["title", "lead", "value"].find(name => wrong[name]);
+    const first = ["title", "lead", "value", "expected"].find(name => wrong[name]);
     if (first) return void document.getElementById(`new-${first}`).focus();
     setBusy(true);
     try {
       const leadId = lead.id ?? (await api.createLead(personOf(lead.name))).id;
+      if (!lead.id) renewLeads();
       const body = { title, crm_column: Number(entries.column), lead_id: leadId, value, user: Number(entries.user) };
-      if (entries.expected) body.expectedCloseDate = entries.expected;
+      if (expected) body.expectedCloseDate = expected;
       const record = keep(await api.create(funnel, body));
       onceKeys.clear();
       if (!await hasGone("opportunities", api.deal, record.id, text.createdNow(title))) added(record);
@@ -183,7 +194,7 @@ function NewDeal({ isLast }) {
       <${Input} label=${text.value} name="value" inputmode="decimal" fault=${faults.value} />
       <div class="field"><label for="new-column">${text.stage}</label><select id="new-column" name="column">${columns.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}</select></div>
       <div class="field"><label for="new-user">${text.owner}</label><select id="new-user" name="user">${userOptions(state.me.user.id).map(([id, name]) => html`<option key=${id} value=${id} selected=${id === state.me.user.id}>${name}</option>`)}</select></div>
-      <${Input} label=${text.expected} name="expected" type="date" />
+      <${Input} label=${text.expected} name="expected" type="date" fault=${faults.expected} />
       ${faults.form && html`<p class="fault" role="alert">${faults.form}</p>`}
       <div class="acts"><button class="main" aria-disabled=${busy}>${text.create}</button><button type="button" class="plain" onClick=${closeSheet}>${text.cancel}</button></div></form>
   </${Sheet}>`;
@@ -199,7 +210,7 @@ function personOf(typedText) {
 function added(record) {
   const { board } = state;
   const said = text.createdNow(record.title);
-  closeSheet();
+  if (state.route?.view === "board" && state.route.id === "new") closeSheet();
   if (board && isJudged(board) && passes(board, record)) {
     board.members.add(record.id);
     shift(board, null, record);

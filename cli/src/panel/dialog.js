@@ -100,7 +100,11 @@ function Field({ label, value, shownValue = value, type = "text", options, read 
       setTimeout(() => setSaid(""), 3000);
     } catch (error) {
       setSaid("");
+      if (error.kind === "ended") return;
       const why = error instanceof Error ? text.refusedField(reason(error)) : error;
+      // Closing a sheet saves the field that is left.
+      await new Promise(done => setTimeout(done));
+      if (!document.getElementById(`${id}-note`)) return notify(`${label}: ${why}`, "bad");
       // A text stays and can be saved again. A choice returns, because only another choice is a change.
       if (options) setDraft(null);
       setFault(why);
@@ -151,7 +155,9 @@ function linked(value) {
 }
 function dial(value) {
   const digits = String(value ?? "").replace(/\D/g, "");
-  return digits ? html`<a href=${`tel:+${digits}`}>${String(value)}</a>` : value;
+  // A number without its country is dialled as it is.
+  const plus = /^\s*\+/.test(value) || /^55\d{10,11}$/.test(digits) ? "+" : "";
+  return digits ? html`<a href=${`tel:${plus}${digits}`}>${String(value)}</a>` : value;
 }
 const mail = value => (String(value ?? "").includes("@") ? html`<a href=${`mailto:${encodeURIComponent(value)}`}>${value}</a>` : value);
 

@@ -92,6 +92,7 @@ function dragTo(x, y) {
 function scrollEdges() {
   if (!state.lift || !press || press.finger) return;
   const board = document.querySelector(".columns");
+  if (!board) return;
   const { left, right } = board.getBoundingClientRect();
   const speed = press.x < left + EDGE ? -1 : press.x > right - EDGE ? 1 : 0;
   if (speed) {
@@ -146,6 +147,12 @@ document.addEventListener("keydown", event => {
   event.preventDefault();
   cancelLift();
 });
+
+// A card that is lifted by keys stays where it is if the focus leaves it.
+document.addEventListener("focusout", () => setTimeout(() => {
+  const { lift } = state;
+  if (lift?.mode === "keys" && !document.activeElement.closest(`[data-id="${lift.id}"]`)) dropCard(null);
+}));
 
 /* Keys on a card */
 

@@ -85,10 +85,14 @@ async function fetchLead(id) {
   draw();
 }
 
-/* Saves changes of a lead. The list and the cards show them at once. */
+/* Saves changes of a lead, in turn. The list and the cards show them at once. A function makes the change of what is stored. */
 async function changeLead(id, change) {
   if (state.offline) throw new Failure("unanswered");
-  const lead = await api.changeLead(id, change);
+  const lead = await inTurn(`lead-${id}`, async () => api.changeLead(id, typeof change === "function" ? change(await api.lead(id)) : change)).catch(error => {
+    if (error.kind === "missing" && state.person?.id === id) Object.assign(state.person, { lead: null, error: reason(error) });
+    if (error.kind === "missing") renewLeads();
+    throw error;
+  });
   if (state.person?.id === id) state.person.lead = lead;
   const row = state.leads?.list.find(one => one.id === id);
   if (row) Object.assign(row, { fullname: lead.fullname, email: lead.email, phone: lead.phone, mobile: lead.mobile, tags: lead.tags, owner: lead.owner && { id: lead.owner, name: person(lead.owner) } });
@@ -98,7 +102,8 @@ async function changeLead(id, change) {
 }
 
 function Tags({ lead, save }) {
-  const toggle = id => save({ tags: lead.tags.includes(id) ? lead.tags.filter(tag => tag !== id) : [...lead.tags, id] })
+  // A change replaces the whole list, so it begins with the stored one.
+  const toggle = id => save(({ tags }) => ({ tags: [...tags.filter(tag => tag !== id), ...lead.tags.includes(id) ? [] : [id]] }))
     .then(() => say(text.saved(text.tags)), error => notify(text.refusedField(reason(error)), "bad"));
   return html`<div class="tags" role="group" aria-label=${text.tags}>${[...state.tags].map(([id, tag]) => html`<button key=${id} type="button" class="chip" aria-pressed=${lead.tags.includes(id)} onClick=${() => toggle(id)}>${tag}</button>`)}</div>`;
 }
@@ -173,7 +178,7 @@ function NewLead({ isLast }) {
       if (await hasGone("leads", api.lead, lead.id, said)) return undefined;
       notify(said, "ok");
       say(said);
-      replace({ id: lead.id });
+      if (state.route?.view === "leads" && state.route.id === "new") replace({ id: lead.id });
     } catch (error) {
       setFault(text.refusedField(reason(error)));
     }

@@ -19,7 +19,7 @@ function Enter() {
   useEffect(() => { if (state.error) title.current.focus(); }, [state.error]);
   const field = (name, label, rest) => html`<label>${label}<input name=${name} autocomplete="off" autocapitalize="none" spellcheck=${false} ...${rest} /></label>`;
   return html`<main id="main" class="enter"><h1 ref=${title} tabindex="-1">${text.enterTitle}</h1><p class="soft">${text.enterText}</p>
-    <div role="alert">${state.error && html`<p class="note bad">${state.error}</p>`}</div>
+    <div role="alert">${state.error && html`<p class="note bad">${state.error} ${!busy && sessionStorage.getItem(SESSION) && html`<button type="button" onClick=${start}>${text.again}</button>`}</p>`}</div>
     <form onSubmit=${enter} novalidate>${!isOwn && field("address", text.address, { type: "url", placeholder: "https://…" })}
       ${field("instance", text.instance, { maxlength: 64 })}${field("key", text.key, { type: "password", maxlength: 200, placeholder: "fk_…" })}
       ${field("token", text.token, { type: "password", maxlength: 200, placeholder: "fa_…" })}
@@ -38,9 +38,12 @@ function Header() {
   const canAdd = route?.view === "board" && state.funnels.length > 0 && mayAdd("board");
   const choose = name => event => {
     event.preventDefault();
+    if (name === "leads" && route?.view !== name) state.leads = null;
     visit({ ...first[name], filters: route?.view === name ? {} : FILTERS[name] });
   };
-  const leave = () => {
+  const leave = async () => {
+    if (state.patches.size) say(text.saving);
+    await Promise.allSettled(queues.values());
     history.replaceState(null, "", location.pathname + location.search);
     endSession("");
     say(text.left);
@@ -81,9 +84,13 @@ document.addEventListener("click", event => {
 });
 addEventListener("popstate", () => {
   state.more = null;
-  if (state.phase === "ready") arrive();
-  else if (location.hash.includes("k=")) start();
+  const link = new URLSearchParams(location.hash.slice(1));
+  if (link.has("i") && link.has("k")) {
+    endSession("");
+    start();
+  } else if (state.phase === "ready") arrive();
 });
+addEventListener("beforeunload", event => state.patches.size && event.preventDefault());
 addEventListener("pagehide", leavePlace);
 document.addEventListener("visibilitychange", () => !document.hidden && poll());
 setInterval(poll, POLL);

@@ -12,7 +12,9 @@ fn all_faults_of_a_line_are_named() {
         lead(2, r#","points":"many","archived":"sim","email":true"#),
         r#"{"kind":"user","id":"x","name":true,"emial":"a"}"#.to_owned() + "\n",
         r#"{"kind":"opportunity","id":1,"title":"","value":-1,"status":"won"}"#.to_owned() + "\n",
-        r#"{"kind":"opportunity","id":2,"title":"A","crm_id":9,"crm_column":1,"user":98}"#.to_owned() + "\n",
+        r#"{"kind":"opportunity","id":2,"title":"A","crm_id":9,"crm_column":1,"user":98,"lead_id":77}"#
+            .to_owned()
+            + "\n",
     ];
     let answer = bench.import(&lines.concat());
     assert_eq!(answer.code, 1);
@@ -26,7 +28,7 @@ fn all_faults_of_a_line_are_named() {
              email?",
             "line 4: value: must be an amount from 0 to 9999999999999.99 with at most two decimals; status: must be open or gain \
              or lost; crm_column: is missing; crm_id: is missing; user: is missing; title: must not be empty",
-            "line 5: crm_id: funnel 9 does not exist; user: user 98 does not exist",
+            "line 5: crm_id: funnel 9 does not exist; user: user 98 does not exist; lead_id: lead 77 does not exist",
         ]
     );
 }

@@ -7,8 +7,8 @@
 //! The head of the directory, which every request reads, contains the events of active automations. So a fact without
 //! an automation costs nothing. Writes of background work and of imports do not raise facts.
 //!
-//! An outbox entry contains ids, the time and the values that filters compare, but no personal data. Its key contains
-//! the version of the written record, so every write has its own entry.
+//! An outbox entry contains ids, the time and the values that filters compare, but no name, address or number. Its key
+//! contains the version of the written record, so every write has its own entry.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,6 @@ use super::leads::{Details, LeadState};
 use super::opportunities::OpportunitySnapshot;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::event::FormEvent;
-use crate::ids::UserId;
 use crate::lead::Lead;
 use crate::meeting::{Meeting, MeetingStatus};
 use crate::time::Timestamp;
@@ -37,6 +36,10 @@ pub struct Raised {
     pub at: Timestamp,
     /// The events of the write for which an automation was active.
     pub events: Vec<String>,
+    /// Whether `circumstances` has all values that filters compare. Otherwise those of other records are added before the
+    /// first action.
+    #[serde(rename = "settled", default)]
+    pub is_settled: bool,
     /// The values that filters compare, after the write.
     #[serde(flatten)]
     pub circumstances: Circumstances,
@@ -46,6 +49,8 @@ pub struct Raised {
 pub trait Factual: Entity {
     /// The trigger of its events.
     const TRIGGER: Trigger;
+    /// Whether [`Self::circumstances`] has all values that filters compare.
+    const IS_SETTLED: bool = true;
 
     /// The fact of the write that gave the record this version.
     fn cause(&self, version: u64) -> Cause;
@@ -74,17 +79,23 @@ impl Writer {
         let moments = || record.value.moments(stored.map(|stored| &stored.value));
         let events = self.watched_events(E::TRIGGER, moments);
         let cause = record.value.cause(record.version);
-        self.raise(&mut transaction, cause, events, || record.value.circumstances());
+        let circumstances = || (E::IS_SETTLED, record.value.circumstances());
+        self.raise(&mut transaction, cause, events, circumstances);
         Ok(transaction)
     }
 
     /// Adds a submission of a form to the outbox, if an active automation waits for it.
-    pub(crate) fn raise_form(&self, transaction: &mut Transaction, event: &FormEvent, owner: Option<UserId>) {
+    pub(crate) fn raise_form(&self, transaction: &mut Transaction, event: &FormEvent, lead: &Lead) {
         let events = self.watched_events(Trigger::Form, || vec![Moment::Received]);
-        let circumstances = || Circumstances {
-            owner,
-            form: Some(event.form),
-            ..Circumstances::default()
+        let circumstances = || {
+            let form = Some(event.form);
+            (
+                true,
+                Circumstances {
+                    form,
+                    ..circumstances_of(lead)
+                },
+            )
         };
         let cause = Cause::Form(event.lead, event.id);
         self.raise(transaction, cause, events, circumstances);
@@ -96,15 +107,17 @@ impl Writer {
         transaction: &mut Transaction,
         cause: Cause,
         events: Vec<String>,
-        circumstances: impl FnOnce() -> Circumstances,
+        circumstances: impl FnOnce() -> (bool, Circumstances),
     ) {
         if events.is_empty() {
             return;
         }
+        let (is_settled, circumstances) = circumstances();
         let fact = Raised {
             at: self.reader.environment.now(),
             events,
-            circumstances: circumstances(),
+            is_settled,
+            circumstances,
         };
         let text = serde_json::json!(fact).to_string();
         let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
@@ -169,6 +182,14 @@ pub fn differs(old: &Lead, new: &Lead) -> bool {
     }
 }
 
+fn circumstances_of(lead: &Lead) -> Circumstances {
+    Circumstances {
+        owner: lead.owner,
+        source: lead.acquisition_channel.clone(),
+        ..Circumstances::default()
+    }
+}
+
 impl Factual for LeadState {
     const TRIGGER: Trigger = Trigger::Lead;
 
@@ -191,10 +212,7 @@ impl Factual for LeadState {
     }
 
     fn circumstances(&self) -> Circumstances {
-        Circumstances {
-            owner: self.lead.owner,
-            ..Circumstances::default()
-        }
+        circumstances_of(&self.lead)
     }
 }
 
@@ -220,12 +238,17 @@ impl Factual for OpportunitySnapshot {
     }
 
     fn circumstances(&self) -> Circumstances {
-        Circumstances::of(&self.opportunity)
+        let lead = self.lead.as_ref();
+        Circumstances {
+            source: lead.and_then(|lead| lead.acquisition_channel.clone()),
+            ..Circumstances::of(&self.opportunity)
+        }
     }
 }
 
 impl Factual for Meeting {
     const TRIGGER: Trigger = Trigger::Meeting;
+    const IS_SETTLED: bool = false;
 
     fn cause(&self, version: u64) -> Cause {
         Cause::Meeting(self.id, version)

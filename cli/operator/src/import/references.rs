@@ -1,11 +1,12 @@
 //! Checking the records that lines refer to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use shared::directory::Directory;
 use shared::funnel::Funnel;
 use shared::ids::{ColumnId, DepartmentId, FunnelId, GroupId, UserId};
 use shared::store::unscoped::key::Key;
+use table::item::Item;
 
 use crate::kinds::{ANOTHER_RECORD, Kind, Reference, References, Referent};
 use crate::{Operator, OperatorError};
@@ -29,20 +30,51 @@ impl KnownRecords {
         lines: &[References],
     ) -> Result<Vec<Result<(), String>>, OperatorError> {
         let all = lines.iter().flat_map(References::iter);
-        let keys = all.filter_map(|reference| stored(operator, reference));
-        let found = operator.reads().get_many(keys).await?;
-        let results = lines.iter().map(|references| {
-            let others = references.iter().filter_map(|reference| self.other(reference));
-            let others: Vec<_> = others.collect();
-            if !others.is_empty() {
-                return Err(others.join("; "));
+        let keys = all.filter(|reference| !reference.is_decided);
+        let found = operator
+            .reads()
+            .get_many(keys.filter_map(|reference| stored(operator, reference)));
+        let found = found.await?;
+        let reasons = lines.iter().map(|references| {
+            let others: Vec<_> = references
+                .iter()
+                .filter_map(|reference| self.other(reference))
+                .collect();
+            if others.is_empty() {
+                self.missing(
+                    operator,
+                    references.iter().filter(|reference| !reference.is_decided),
+                    &found,
+                )
+            } else {
+                others
             }
-            let missing = references.iter().filter(|reference| {
-                let is_found = stored(operator, reference).is_some_and(|key| found.contains_key(&key));
-                !is_found && !self.has(reference)
-            });
-            let mut reasons: Vec<_> = missing.map(ToString::to_string).collect();
-            reasons.dedup();
+        });
+        let mut reasons: Vec<_> = reasons.collect();
+        // No decision is made of a line that is refused, so its other references are looked up too.
+        let refused = || {
+            lines
+                .iter()
+                .zip(&reasons)
+                .filter(|(_, reasons)| !reasons.is_empty())
+        };
+        let decided =
+            refused().flat_map(|(references, _)| references.iter().filter(|reference| reference.is_decided));
+        let keys: Vec<_> = decided
+            .filter_map(|reference| stored(operator, reference))
+            .collect();
+        if !keys.is_empty() {
+            let found = operator.reads().get_many(keys).await?;
+            for (references, reasons) in lines
+                .iter()
+                .zip(&mut reasons)
+                .filter(|(_, reasons)| !reasons.is_empty())
+            {
+                let decided = references.iter().filter(|reference| reference.is_decided);
+                reasons.extend(self.missing(operator, decided, &found));
+            }
+        }
+        let results = reasons.into_iter().map(|reasons| {
             if reasons.is_empty() {
                 Ok(())
             } else {
@@ -50,6 +82,22 @@ impl KnownRecords {
             }
         });
         Ok(results.collect())
+    }
+
+    /// The reasons for references to records that are neither known here nor found.
+    fn missing<'r>(
+        &self,
+        operator: &Operator,
+        references: impl Iterator<Item = &'r Reference>,
+        found: &HashMap<Key, Item>,
+    ) -> Vec<String> {
+        let missing = references.filter(|reference| {
+            let is_found = stored(operator, reference).is_some_and(|key| found.contains_key(&key));
+            !is_found && !self.has(reference)
+        });
+        let mut reasons: Vec<_> = missing.map(ToString::to_string).collect();
+        reasons.dedup();
+        reasons
     }
 
     /// The reason to refuse a line that refers to the id of a refused line: the record with that id is another one.
@@ -78,7 +126,7 @@ impl KnownRecords {
                 FunnelId::new(id).is_some_and(|id| self.funnels.contains_key(&id))
             }
             // The decision of the line checks the others, or they are looked up in the table.
-            Referent::Record(..) => reference.is_decided,
+            Referent::Record(..) => false,
             Referent::Column { funnel: None, column } => {
                 let has_it = |id| self.funnels.values().any(|funnel| funnel.has_column(id));
                 ColumnId::new(column).is_some_and(has_it)
@@ -99,9 +147,6 @@ impl KnownRecords {
 fn stored(operator: &Operator, reference: &Reference) -> Option<Key> {
     match reference.target {
         Referent::Record(Kind::Users | Kind::Funnels, _) | Referent::Column { .. } => None,
-        Referent::Record(kind, id) if !reference.is_decided => {
-            (kind.storage()?.key)(operator.keys(), &id.to_string())
-        }
-        Referent::Record(..) => None,
+        Referent::Record(kind, id) => (kind.storage()?.key)(operator.keys(), &id.to_string()),
     }
 }

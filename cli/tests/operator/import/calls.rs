@@ -73,8 +73,8 @@ fn events_belong_to_the_lead_of_their_call() {
             "line 5: lead: call 5 belongs to lead 1",
             "line 6: lead: call 6 has no lead",
             "line 7: call: call 7 does not exist",
-            "line 8: lead: lead 3 does not exist",
-            "line 9: operator: user 99 does not exist",
+            "line 8: lead: lead 3 does not exist; call: call 8 does not exist",
+            "line 9: operator: user 99 does not exist; call: call 9 does not exist",
             "line 10: lead: lead 3 does not exist",
             "line 11: user: user 99 does not exist",
         ]

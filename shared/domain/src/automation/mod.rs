@@ -97,6 +97,9 @@ pub struct Circumstances {
     /// The form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<FormId>,
+    /// The lead's acquisition channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// An action. Unknown actions and fields are rejected, like unknown filters.
@@ -191,7 +194,7 @@ impl Circumstances {
             column: Some(opportunity.crm_column),
             status: Some(opportunity.status),
             owner: Some(opportunity.user),
-            form: None,
+            ..Self::default()
         }
     }
 }
@@ -230,9 +233,9 @@ impl Filters {
         }
     }
 
-    /// Whether an event in these circumstances, of a lead with this acquisition channel, passes the filters.
+    /// Whether an event in these circumstances passes the filters.
     #[must_use]
-    pub fn admits(&self, event: &Circumstances, source: Option<&str>) -> bool {
+    pub fn admits(&self, event: &Circumstances) -> bool {
         /// An absent filter accepts everything.
         fn accepts<T: PartialEq>(filter: Option<&T>, value: Option<&T>) -> bool {
             filter.is_none() || filter == value
@@ -242,7 +245,7 @@ impl Filters {
             && accepts(self.status.as_ref(), event.status.as_ref())
             && accepts(self.owner.as_ref(), event.owner.as_ref())
             && accepts(self.form.as_ref(), event.form.as_ref())
-            && (self.source.is_none() || self.source.as_deref() == source)
+            && accepts(self.source.as_ref(), event.source.as_ref())
     }
 }
 
@@ -341,6 +344,9 @@ impl Notify {
     /// The error begins with the name of the invalid field.
     fn validate(&self) -> Result<(), String> {
         require_length("secret", self.secret.reveal())?;
+        if self.method == Method::Get && self.body.is_some() {
+            return Err("body: is not sent by GET".to_owned());
+        }
         request::validate_headers(&self.headers)
     }
 }

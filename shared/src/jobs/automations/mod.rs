@@ -37,7 +37,7 @@ use crate::time::Timestamp;
 use crate::traceparent::Traceparent;
 use table::Pages;
 use table::StoreError;
-use table::item::{self, Item, n};
+use table::item::{self, Item, n, s};
 use table::{CommitError, Condition, Policy, Transaction};
 
 use subject::Subject;
@@ -87,9 +87,8 @@ pub(crate) struct ActionContext {
 impl ActionContext {
     /// Whether the fact has the event of an automation and passes its filters.
     fn triggers(&self, automation: &Automation) -> bool {
-        let circumstances = self.subject.circumstances(&self.fact.circumstances);
         self.fact.events.contains(&automation.trigger_event().to_string())
-            && automation.filters.admits(&circumstances, self.subject.source())
+            && automation.filters.admits(&self.fact.circumstances)
     }
 }
 
@@ -238,9 +237,10 @@ impl Writer {
             self.reader().automations()
         )?;
         let context = subject.and_then(|subject| {
+            let fact = trigger.fact.clone().or_else(|| fact_of_call(&subject))?;
             Some(ActionContext {
                 cause,
-                fact: trigger.fact.clone().or_else(|| fact_of_call(&subject))?,
+                fact: subject.settled(fact),
                 trace: trigger.trace.clone(),
                 subject,
                 directory,
@@ -283,10 +283,14 @@ impl Writer {
                 Transaction::default()
             }
         };
-        let progress = Item::from([
+        let mut progress = Item::from([
             (AUTOMATION.to_owned(), n(next.automation)),
             (ACTION.to_owned(), n(next.index + 1)),
         ]);
+        // What an action changes does not decide about the next one.
+        if !trigger.fact.as_ref().is_some_and(|fact| fact.is_settled) {
+            progress.insert(FACT.to_owned(), s(serde_json::json!(context.fact).to_string()));
+        }
         let if_unchanged = Condition::Version(trigger.version);
         transaction.update(trigger.key.clone(), "v", 1, progress, if_unchanged);
         Ok(transaction)
@@ -302,6 +306,7 @@ fn fact_of_call(subject: &Subject) -> Option<Raised> {
     Some(Raised {
         at: subject.call.as_ref()?.create_date,
         events: vec![event.to_string()],
+        is_settled: false,
         circumstances: Circumstances::default(),
     })
 }
@@ -310,7 +315,8 @@ impl OutboxTrigger {
     fn decode(key: Key, cause: Cause, item: &Item) -> Result<Self, StoreError> {
         let number = |name| item::number("trigger", item, name);
         let fact = match cause {
-            Cause::Call(_) => None,
+            // That of a call has no fact before its first action.
+            Cause::Call(_) if !item.contains_key(FACT) => None,
             _ => Some(item::need_json("trigger", item, FACT)?),
         };
         Ok(Self {

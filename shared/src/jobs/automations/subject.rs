@@ -13,6 +13,7 @@ use crate::meeting::Meeting;
 use crate::opportunity::Opportunity;
 use crate::people::User;
 use crate::store::entity::Stored;
+use crate::store::facts::Raised;
 use crate::store::key::{Cause, Key, Keys};
 use crate::store::leads::LeadRecord;
 use crate::store::{MeetingRecord, OpportunityRecord, Reader, WholeLead, calls, events, forms};
@@ -207,26 +208,29 @@ impl Subject {
         of_call.or(of_meeting).or(of_opportunity).or(owner)
     }
 
-    /// The values that filters compare: those of the fact, else those of the records that it does not change.
-    pub fn circumstances(&self, fact: &Circumstances) -> Circumstances {
-        let related = self
-            .opportunity
-            .as_ref()
-            .map(Circumstances::of)
-            .unwrap_or_default();
-        let caller = self.call.as_ref().and(self.lead.as_ref());
-        Circumstances {
-            funnel: fact.funnel.or(related.funnel),
-            column: fact.column.or(related.column),
-            status: fact.status.or(related.status),
-            owner: fact.owner.or(caller.and_then(|record| record.lead.owner)),
-            form: fact.form,
+    /// The fact with all values that filters compare. The writes of calls and meetings do not read the records of some,
+    /// whose values are those of now.
+    pub fn settled(&self, fact: Raised) -> Raised {
+        if fact.is_settled {
+            return fact;
         }
-    }
-
-    /// The lead's acquisition channel.
-    pub fn source(&self) -> Option<&str> {
-        self.lead.as_ref()?.lead.acquisition_channel.as_deref()
+        let related = self.opportunity.as_ref().map(Circumstances::of);
+        let related = related.unwrap_or_default();
+        let lead = self.lead.as_ref().map(|record| &record.lead);
+        let caller = self.call.as_ref().and(lead);
+        let circumstances = Circumstances {
+            funnel: related.funnel,
+            column: related.column,
+            status: related.status,
+            owner: fact.circumstances.owner.or(caller.and_then(|lead| lead.owner)),
+            source: lead.and_then(|lead| lead.acquisition_channel.clone()),
+            form: None,
+        };
+        Raised {
+            is_settled: true,
+            circumstances,
+            ..fact
+        }
     }
 
     /// The fields of the records.

@@ -175,7 +175,7 @@ impl Writer {
         let mut item = events::encode(&event);
         item.insert("nonce".to_owned(), s(&receipt.nonce));
         transaction.put(key, item, Condition::Absent);
-        self.raise_form(transaction, &event, lead.owner);
+        self.raise_form(transaction, &event, lead);
         Ok(())
     }
 

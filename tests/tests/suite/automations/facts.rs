@@ -264,6 +264,65 @@ async fn notifications_describe_the_records() {
     assert_eq!(bodies[0]["lead"]["id"], json!(1001));
 }
 
+/// Filters compare the values at the event: neither a later change nor the action of another automation decides.
+#[tokio::test]
+async fn filters_compare_the_values_at_the_event() {
+    let told = notify(&json!({}));
+    let owns = |owner: u64| json!({ "owner": owner });
+    let (world, wallet) = world(&[
+        on(1, ("lead", "updated"), &json!({ "source": "Site" }), &told),
+        on(2, ("opportunity", "updated"), &json!({ "source": "Site" }), &told),
+        on(
+            3,
+            ("leadPhoneCall", "received"),
+            &json!({}),
+            &json!([{ "type": "setOwner", "user": 9 }]),
+        ),
+        on(4, ("leadPhoneCall", "received"), &owns(8), &told),
+        on(5, ("leadPhoneCall", "received"), &owns(9), &told),
+    ])
+    .await;
+    let lead = "/leads/1001?i=acme";
+    for change in [
+        json!({ "acquisition_channel": "Site" }),
+        json!({ "acquisition_channel": "Loja" }),
+    ] {
+        call_leads(&world, &wallet, "PUT", lead, &change).await;
+    }
+    receive(&world, &call("INCOMING", MARIA)).await;
+    let told: Vec<_> = delivered(&world)
+        .await
+        .iter()
+        .map(|body| body["automation"].clone())
+        .collect();
+    assert_eq!(told, [1, 4]);
+    call_leads(
+        &world,
+        &wallet,
+        "PUT",
+        lead,
+        &json!({ "acquisition_channel": "Site", "owner": 8 }),
+    )
+    .await;
+    assert_eq!(delivered(&world).await.len(), 1);
+    assert_eq!(update(&world, &wallet, &json!({ "value": 5 })).await.status, 200);
+    call_leads(
+        &world,
+        &wallet,
+        "PUT",
+        lead,
+        &json!({ "acquisition_channel": "Loja" }),
+    )
+    .await;
+    let told: Vec<_> = delivered(&world)
+        .await
+        .iter()
+        .map(|body| body["automation"].clone())
+        .collect();
+    assert_eq!(told, [2]);
+    world.is_sound().await;
+}
+
 /// A filter compares what the write made of the record, also if others change it before the automation runs.
 #[tokio::test]
 async fn filters_limit_events() {

@@ -133,10 +133,10 @@ async fn an_automation_that_has_begun_is_finished() {
     .await;
     receive(&world, &call("INCOMING", MARIA)).await;
     super::run(&world).await;
-    assert_eq!(super::lead_of(&world, 1001).await.points, 3.into());
+    assert_eq!(super::lead_of(&world, 1001).await.points, 6.into());
     receive(&world, &call("INCOMING", MARIA)).await;
     super::run(&world).await;
-    assert_eq!(super::lead_of(&world, 1001).await.points, 3.into());
+    assert_eq!(super::lead_of(&world, 1001).await.points, 6.into());
 }
 
 /// A process that dies at any call while it runs the automations of an event; another goes on.

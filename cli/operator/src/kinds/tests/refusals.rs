@@ -219,6 +219,10 @@ fn actions() {
             ".url: {form=a b} has a value only under the trigger form",
         ),
         (
+            json!({ "type": "notify", "url": "https://erp.example/", "secret": "s", "method": "GET", "body": [] }),
+            ".body: is not sent by GET",
+        ),
+        (
             json!({ "type": "createOpportunity", "funnel": 3, "column": 31, "title": "{op=title}" }),
             ".title: {op=title} has a value only under the trigger opportunity or meeting",
         ),
