@@ -45,6 +45,8 @@ pub struct RowCells<'a> {
     pub currency: Option<String>,
     /// An amount in another currency than `wanted`, with the name of its custom field.
     pub foreign: Option<(String, String)>,
+    /// The name of the row's person, as names are compared.
+    pub person: String,
     /// The company of the row, if it is another than that of its known lead.
     pub other_company: Option<CompanyRef>,
 }
@@ -71,6 +73,7 @@ impl<'a> RowCells<'a> {
             wanted,
             currency: None,
             foreign: None,
+            person: String::new(),
             other_company: None,
         }
     }

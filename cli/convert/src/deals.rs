@@ -24,6 +24,8 @@ const COLUMN: &str = "Entrada";
 const OPPORTUNITY: &str = "opportunity";
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 255;
+/// Opportunities of a title that are compared with a new one.
+const MAX_NAMESAKES: usize = 1000;
 
 /// Reads the title and the amount of a row.
 fn title_and_value(cells: &mut RowCells, fields: &mut RecordFields) {
@@ -230,8 +232,18 @@ impl RecordBuilder<'_> {
                      export does not tell them apart"
                 ));
             }
-            let key = (OPPORTUNITY, &*base, &*part("value"));
-            self.deals.keys.variant(&self.ids, key, |_| true)
+            let value = part("value");
+            let end = format!("{}|{value}", part("createDate"));
+            let key = self
+                .deals
+                .keys
+                .variant(&self.ids, (OPPORTUNITY, &base, &value), |_| true);
+            let is_new = self.ids.known(OPPORTUNITY, &key).is_none();
+            let earlier = || self.of_namesake(&part("title"), &end, &cells.person);
+            match is_new.then(earlier).flatten() {
+                Some(earlier) => self.deals.keys.distinct(earlier),
+                None => key,
+            }
         } else {
             if !self.deals.by_id.insert(digest(product, exported)) {
                 cells
@@ -244,6 +256,20 @@ impl RecordBuilder<'_> {
         let id = self.ids.of_record(OPPORTUNITY, key, exported);
         fields.insert("id".to_owned(), json!(id));
         self.deals.lines.add(fields)
+    }
+}
+
+impl RecordBuilder<'_> {
+    /// The key of an opportunity of an earlier run of which another lead of this name had the title, date and value.
+    fn of_namesake(&self, title: &str, end: &str, name: &str) -> Option<String> {
+        let earlier = self.ids.variants(OPPORTUNITY, title).take(MAX_NAMESAKES);
+        let mut earlier = earlier.filter(|(key, _)| !self.deals.keys.has(key));
+        let earlier = earlier.find(|(_, variant)| {
+            let parts = variant.split_once('|').filter(|(_, rest)| *rest == end);
+            let lead = parts.and_then(|(lead, _)| lead.parse().ok());
+            lead.is_some_and(|lead| self.leads.persons.was_named(lead, name))
+        });
+        earlier.map(|(key, _)| key.to_owned())
     }
 }
 

@@ -154,7 +154,7 @@ impl Deals {
             return name;
         }
         if self.spellings.is_empty() {
-            let keys = ["funnel", "column"].map(|kind| ids.keys(kind).map(move |name| (kind, name)));
+            let keys = ["funnel", "column"].map(|kind| ids.records(kind).map(move |(name, _)| (kind, name)));
             let spellings = keys.into_iter().flatten();
             self.spellings = spellings
                 .map(|(kind, name)| ((kind, same_name(name)), name.to_owned()))

@@ -115,10 +115,10 @@ impl IdMap {
         self.file.ids.get(kind)?.get(key).copied()
     }
 
-    /// The keys of a kind.
-    pub fn keys(&self, kind: &str) -> impl Iterator<Item = &str> {
-        let keys = self.file.ids.get(kind).into_iter().flat_map(BTreeMap::keys);
-        keys.map(String::as_str)
+    /// The keys of a kind, each with its id.
+    pub fn records(&self, kind: &str) -> impl Iterator<Item = (&str, u64)> {
+        let records = self.file.ids.get(kind).into_iter().flatten();
+        records.map(|(key, id)| (key.as_str(), *id))
     }
 
     /// The keys of a kind that consist of `base`, `|` and a variant, and the variants without the number of a repeated key.

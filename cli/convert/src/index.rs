@@ -6,6 +6,7 @@ use domain::text::fold;
 
 use super::ids::IdMap;
 use super::keys::{RunKeys, digest};
+use super::persons::{Person, Persons, key_of};
 use super::token::same_name;
 
 /// Listed places of an address or number.
@@ -107,6 +108,9 @@ pub struct RecordIndex {
     /// By digests of names, with the number of records.
     by_name: HashMap<u64, (u32, u32)>,
     keys: RunKeys,
+    /// The persons of the run, and the indexes of their records.
+    pub persons: Persons,
+    by_person: HashMap<u32, u32>,
     /// Addresses and numbers that several records have.
     pub shared: BTreeMap<String, SharedValue>,
     /// Values of further rows that records lack, by index.
@@ -122,6 +126,8 @@ impl RecordIndex {
             by_value: HashMap::new(),
             by_name: HashMap::new(),
             keys: RunKeys::default(),
+            persons: Persons::default(),
+            by_person: HashMap::new(),
             shared: BTreeMap::new(),
             further: BTreeMap::new(),
         }
@@ -138,8 +144,8 @@ impl RecordIndex {
             .unwrap_or_default()
     }
 
-    /// The index of a record, by its id, else by an address or number with the same name, else by an e-mail address unless
-    /// another record alone has the name, else by its name. Of several companies with the name, the first one.
+    /// The index of a record, by its id, else by its person, else by an address or number with the same name, else by an e-mail
+    /// address unless another record alone has the name, else by its name. Of several companies with the name, the first one.
     ///
     /// # Errors
     /// A message, if it may be one of several leads.
@@ -148,6 +154,9 @@ impl RecordIndex {
             return Ok(self.by(reference.product, &reference.id));
         }
         let (words, name) = (NameWords::of(&reference.name), same_name(&reference.name));
+        if let Some(at) = self.by_person(reference, &name)? {
+            return Ok(Some(at));
+        }
         for (space, value) in &reference.values {
             let Some(first) = self.by(space, value) else {
                 continue;
@@ -178,23 +187,31 @@ impl RecordIndex {
         if name.is_empty() || !reference.values.is_empty() && (self.kind == "lead" || !lacks_values()) {
             return Ok(None);
         }
-        if *count > 1 && self.kind == "lead" {
-            return Err(format!(
-                "{count} leads are named {:?}; add a column with their ids or e-mail addresses",
-                reference.name
-            ));
-        }
         Ok(Some(at))
+    }
+
+    /// The record of the person of a row.
+    fn by_person(&self, reference: &RowReference, name: &str) -> Result<Option<usize>, String> {
+        let person = self.persons.of(reference);
+        let named = self.by_name.get(&digest("name", name));
+        let has_namesakes = reference.values.is_empty() && named.is_some_and(|(_, count)| *count > 1);
+        match (person, reference.values.first()) {
+            _ if self.kind != "lead" => Ok(None),
+            (Person::Several, Some((space, value))) => Err(several(space, value)),
+            _ if person == Person::Several || has_namesakes => Err(format!(
+                "several leads are named {:?}; add a column with their ids or e-mail addresses",
+                reference.name
+            )),
+            (Person::One(person), _) => Ok(self.by_person.get(&person).map(|at| *at as usize)),
+            _ => Ok(None),
+        }
     }
 
     fn only_one(&self, space: &str, value: &str) -> Result<(), String> {
         if self.kind != "lead" || !self.shared.contains_key(&shown(space, value)) {
             return Ok(());
         }
-        Err(format!(
-            "several leads have the {}; add a column with their ids or names",
-            shown(space, value)
-        ))
+        Err(several(space, value))
     }
 
     /// Adds a record and returns its index.
@@ -208,7 +225,17 @@ impl RecordIndex {
         ids: &mut IdMap,
     ) -> Result<usize, String> {
         let name = same_name(&reference.name);
-        let key = self.key(reference, &name, ids)?;
+        let may_be_earlier = self.kind == "lead" && !reference.is_row && reference.id.is_empty();
+        let earlier = may_be_earlier.then(|| self.persons.earlier(reference, ids));
+        let key = match earlier.flatten() {
+            Some(id) => {
+                let value = reference.values.first();
+                let key = value.map_or(format!("name:{name}"), |value| key_of(value, &name));
+                ids.adopt(self.kind, key.clone(), id);
+                key
+            }
+            None => self.key(reference, &name, ids)?,
+        };
         let id = ids.of_record(self.kind, key.clone(), &reference.id);
         let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         if !reference.id.is_empty() {
@@ -228,6 +255,9 @@ impl RecordIndex {
             company: None,
             has_company: false,
         });
+        if let Person::One(person) = self.persons.of(reference) {
+            self.by_person.entry(person).or_insert(at);
+        }
         for (space, value) in &reference.values {
             self.own(at as usize, (space, value), &name, (file, line));
         }
@@ -254,7 +284,10 @@ impl RecordIndex {
             };
             let words = NameWords::of(name);
             let is_identity = *space == CNPJ || *space == EMAIL && !reference.is_row;
-            let fits = |earlier: &str| is_identity || words.fits(NameWords::of(earlier));
+            let fits = |earlier: &str| {
+                let is_here = self.persons.has(&format!("{base}|{earlier}"));
+                !is_here && (is_identity || words.fits(NameWords::of(earlier)))
+            };
             return Ok(self.keys.variant(ids, (kind, base, name), fits));
         }
         if self.by(reference.product, id).is_some() {
@@ -380,6 +413,14 @@ fn of_name(value: &str, name: &str) -> String {
 
 fn of_index(value: &str, at: usize) -> String {
     format!("{value}\n#{at}")
+}
+
+/// The reason why a value alone identifies no lead.
+fn several(space: &str, value: &str) -> String {
+    format!(
+        "several leads have the {}; add a column with their ids or names",
+        shown(space, value)
+    )
 }
 
 /// A value in a message.

@@ -13,7 +13,8 @@ const MAX_VARIANTS: usize = 64;
 pub struct RunKeys(HashMap<u64, u32>);
 
 impl RunKeys {
-    fn has(&self, key: &str) -> bool {
+    /// Whether a record of the run has a key.
+    pub fn has(&self, key: &str) -> bool {
         self.0.contains_key(&digest("", key))
     }
 

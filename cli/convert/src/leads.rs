@@ -10,8 +10,9 @@ use super::index::{CompanyRef, EMAIL, PHONE, RowReference};
 use super::kind::FileKind;
 use super::names::plain;
 use super::people::RecordFields;
+use super::persons::key_of;
 use super::records::{RecordBuilder, custom_texts};
-use super::token::people;
+use super::token::{people, same_name};
 
 /// Fields with the addresses and numbers of a lead.
 const CONTACT: [&str; 4] = [EMAIL, PHONE, "mobile", "chatapp"];
@@ -92,6 +93,7 @@ impl RecordBuilder<'_> {
         let is_main = cells.file.main == part;
         let mut fields = RecordFields::new();
         let reference = self.contact(cells, &mut fields);
+        cells.person = same_name(&reference.name);
         if reference.is_empty() {
             if is_main {
                 let reason = "has neither name nor e-mail address nor telephone number".to_owned();
@@ -161,6 +163,13 @@ impl RecordBuilder<'_> {
             && !self.leads.add_company(at, company)
         {
             cells.other_company = Some((company, line));
+        }
+        let name = same_name(&reference.name);
+        let is_one = reference.id.is_empty() && !has_other_name && !name.is_empty();
+        for value in reference.values.iter().filter(|_| is_one) {
+            if !self.leads.has_value(at, (value.0, &value.1)) {
+                self.ids.adopt("lead", key_of(value, &name), self.leads.id(at));
+            }
         }
         self.add_contacts(cells, at, fields, has_other_name);
         let parts = ["firstname", "lastname"].into_iter();
@@ -254,7 +263,7 @@ impl RecordBuilder<'_> {
     }
 
     /// The reference to a row's lead. Adds its names, addresses and numbers to `fields`, further ones as custom fields.
-    fn contact(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> RowReference {
+    pub fn contact(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> RowReference {
         let part = FileKind::Lead;
         if !PERSON.iter().any(|field| cells.file.has(part, field)) {
             return RowReference::default();

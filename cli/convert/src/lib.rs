@@ -20,6 +20,7 @@ mod map;
 mod mapping;
 mod names;
 mod people;
+mod persons;
 mod product;
 mod proof;
 mod records;

@@ -16,6 +16,7 @@ use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::MappedFile;
 use super::people::{Owners, RecordFields};
+use super::persons::Persons;
 use super::proof::Styles;
 use super::spool::{Spool, line};
 use super::token::{is_rounded, people, without_fraction};
@@ -138,6 +139,7 @@ impl<'a> RecordBuilder<'a> {
             self.reserve_ids(file);
             self.name_users(file);
         }
+        self.find_persons(files, styles);
         for main in FileKind::ALL {
             let with_styles = files.iter().zip(styles).enumerate();
             for (index, (file, styles)) in with_styles.filter(|(_, (file, _))| file.main == main) {
@@ -162,6 +164,22 @@ impl<'a> RecordBuilder<'a> {
         self.faults.sort();
         self.losses.sort();
         Ok(())
+    }
+
+    /// Finds the rows that are one person.
+    fn find_persons(&mut self, files: &[MappedFile], styles: &[Styles]) {
+        // The rows are read again for their records.
+        let notes = self.notes.clone();
+        self.leads.persons = Persons::of_earlier(&self.ids);
+        for (index, (file, styles)) in files.iter().zip(styles).enumerate() {
+            for row in file.sheet.grid.rows().filter(|_| file.main != FileKind::Company) {
+                let mut cells = RowCells::new(file, index, row, *styles, self.zone, None);
+                let reference = self.contact(&mut cells, &mut RecordFields::new());
+                self.leads.persons.note(&reference, &self.ids);
+            }
+        }
+        self.leads.persons.decide();
+        self.notes = notes;
     }
 
     /// Reserves the ids of a file, so that none of them is assigned to another record.

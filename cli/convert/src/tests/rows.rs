@@ -128,3 +128,100 @@ fn spellings_and_numbers() {
         repeated.lines
     );
 }
+
+/// C-105: rows in another order, and more of them, are the same persons and deals.
+#[test]
+fn persons_depend_on_no_order() {
+    let map = MapFile::default();
+    let run = |head: &str, rows: &[&str], ids: IdMap| {
+        let text = format!("{head};Negócio;Valor;Status\n{}\n", rows.join("\n"));
+        whole(vec![sheet("d.csv", &text)], Product::Auto, &map, None, ids)
+    };
+    let deals = |whole: &Whole| {
+        let lines = whole.lines.lines().filter(|line| line.contains(r#""kind":"opp"#));
+        let fields = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut deals: Vec<_> = fields
+            .map(|deal| format!("{}:{}:{}", deal["title"], deal["id"], deal["lead_id"]))
+            .collect();
+        deals.sort();
+        deals
+    };
+    const HEAD: &str = "Cliente;E-mail;Telefone;Empresa";
+    for (rows, leads) in [
+        (
+            &[
+                "Lia Prado;;;;A;1,00;Aberto",
+                "Lia Prado;;11 98765-4321;;B;2,00;Aberto",
+            ][..],
+            1,
+        ),
+        (
+            &[
+                "Lia Prado;l@x.com;;;A;1,00;Aberto",
+                "Lia Prado;;11 98765-4321;;B;2,00;Aberto",
+                "lia prado;l@x.com;11 98765-4321;;C;3,00;Aberto",
+            ],
+            1,
+        ),
+        (
+            &[
+                ";;;Sol;A;1,00;Aberto",
+                "Lia;;11 98765-4321;Sol;B;1,00;Aberto",
+                "Lia;;;;C;1,00;Aberto",
+                ";;11 98765-4321;;D;1,00;Aberto",
+            ],
+            1,
+        ),
+        (
+            &[
+                "Lia;;11 98765-4321;;A;1,00;Aberto",
+                "Lia;;21 98765-4321;;B;1,00;Aberto",
+                "Rui;;;;C;1,00;Aberto",
+            ],
+            3,
+        ),
+    ] {
+        let first = run(HEAD, rows, IdMap::default());
+        assert_eq!(
+            first.lines.matches(r#""kind":"lead""#).count(),
+            leads,
+            "{rows:?}\n{}",
+            first.lines
+        );
+        let mut reversed = rows.to_vec();
+        reversed.reverse();
+        let again = run(HEAD, &reversed, first.ids.clone());
+        assert_eq!(deals(&again), deals(&first), "{rows:?}\n{}", again.lines);
+        // Each row alone, then all of them.
+        let mut ids = IdMap::default();
+        let mut known = Vec::new();
+        for row in rows {
+            let one = run(HEAD, &[row], ids);
+            known.extend(deals(&one));
+            ids = one.ids;
+        }
+        let all = run(HEAD, &reversed, ids);
+        let titles = |deals: Vec<String>| {
+            deals
+                .into_iter()
+                .map(|deal| deal.rsplit_once(':').unwrap().0.to_owned())
+                .collect::<Vec<_>>()
+        };
+        known.sort();
+        assert_eq!(titles(deals(&all)), titles(known), "{rows:?}\n{}", all.lines);
+    }
+    let several = [
+        "Lia;;;;A;1,00;Aberto",
+        "Lia;;11 98765-4321;;B;1,00;Aberto",
+        "Lia;;21 98765-4321;;C;1,00;Aberto",
+    ];
+    for rows in [several, [several[2], several[1], several[0]]] {
+        let whole = run(HEAD, &rows, IdMap::default());
+        assert!(
+            whole.report.contains("several leads are named \"Lia\""),
+            "{}",
+            whole.report
+        );
+        assert_eq!(deals(&whole).len(), 2);
+    }
+}
