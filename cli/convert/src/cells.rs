@@ -30,6 +30,8 @@ pub struct RowCells<'a> {
     pub file: &'a MappedFile,
     /// The index of the file.
     pub index: usize,
+    /// The number of the row in the run.
+    pub number: u32,
     pub row: Row<'a>,
     pub styles: Styles,
     pub zone: Zone,
@@ -64,6 +66,7 @@ impl<'a> RowCells<'a> {
         Self {
             file,
             index,
+            number: 0,
             row,
             styles,
             zone,

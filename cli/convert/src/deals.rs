@@ -267,7 +267,7 @@ impl RecordBuilder<'_> {
         let earlier = earlier.find(|(_, variant)| {
             let parts = variant.split_once('|').filter(|(_, rest)| *rest == end);
             let lead = parts.and_then(|(lead, _)| lead.parse().ok());
-            lead.is_some_and(|lead| self.leads.persons.was_named(lead, name))
+            lead.is_some_and(|lead| self.leads.persons.was_named(lead, name, &self.ids))
         });
         earlier.map(|(key, _)| key.to_owned())
     }

@@ -55,6 +55,8 @@ pub struct RowReference {
     pub name: String,
     /// Whether the row is itself the record.
     pub is_row: bool,
+    /// The number of the row in the index of persons.
+    pub row: u32,
 }
 
 impl RowReference {
@@ -192,7 +194,7 @@ impl RecordIndex {
 
     /// The record of the person of a row.
     fn by_person(&self, reference: &RowReference, name: &str) -> Result<Option<usize>, String> {
-        let person = self.persons.of(reference);
+        let person = self.persons.of(reference.row);
         let named = self.by_name.get(&digest("name", name));
         let has_namesakes = reference.values.is_empty() && named.is_some_and(|(_, count)| *count > 1);
         match (person, reference.values.first()) {
@@ -255,7 +257,7 @@ impl RecordIndex {
             company: None,
             has_company: false,
         });
-        if let Person::One(person) = self.persons.of(reference) {
+        if let Person::One(person) = self.persons.of(reference.row) {
             self.by_person.entry(person).or_insert(at);
         }
         for (space, value) in &reference.values {

@@ -305,6 +305,7 @@ impl RecordBuilder<'_> {
             values: emails.chain(phones.map(|phone| (PHONE, phone))).collect(),
             name: names.join(" "),
             is_row: cells.file.main == part,
+            row: cells.number,
         }
     }
 

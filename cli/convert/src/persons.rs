@@ -13,31 +13,31 @@ use super::token::same_name;
 pub enum Person {
     /// Not in the index of persons.
     Unknown,
-    /// The number of the person.
+    /// The first row of the person.
     One(u32),
     /// One of several.
     Several,
 }
 
-/// The persons of a run.
+/// The persons of a run. Rows are numbered in the order in which they are noted.
 #[derive(Debug, Default)]
 pub struct Persons {
-    /// By digests of values with names, of ids, and of ids of earlier runs.
-    nodes: HashMap<u64, u32>,
-    /// A node of the same person, by node. That of a person's number is itself.
+    /// A row of the same person, by row. After `decide`, the first one.
     parents: Vec<u32>,
-    /// Nodes by digests of names and of numbers.
-    hints: HashMap<u64, u32>,
-    /// Further nodes of hints, before all rows are noted.
-    further: Vec<(u64, u32)>,
+    /// The lowest id that a row, and later its person, has by an earlier run; 0 without one.
+    earlier: Vec<u64>,
+    /// Digests of ids and of values with names. Rows that share one are one person.
+    links: Vec<(u64, u32)>,
+    /// Digests of names and of numbers, each with its persons.
+    hints: Vec<(u64, u32)>,
+    /// The rows of which the person is that of a hint.
+    asking: Vec<(u64, u32)>,
+    /// Rows without a person of their own.
+    open: HashMap<u32, Person>,
     /// Hints of several persons.
-    several: HashSet<u64>,
-    /// Ids of earlier runs by person.
-    earlier: HashMap<u32, u64>,
-    /// Ids of earlier runs by digests of the names of persons with an address or number; `None` of several.
-    named: HashMap<u64, Option<u64>>,
-    /// Digests of names by id of an earlier run.
-    names: HashMap<u64, u64>,
+    shared: HashSet<u64>,
+    /// Digests of names of leads of earlier runs with an address, number or id, each with the lead's id.
+    named: Vec<(u64, u64)>,
 }
 
 impl Persons {
@@ -45,138 +45,127 @@ impl Persons {
     pub fn of_earlier(ids: &IdMap) -> Self {
         let mut persons = Self::default();
         for (key, id) in ids.records("lead") {
-            let value = key.split_once('|').map(|(_, name)| name);
-            let Some(name) = value.or(key.strip_prefix("name:")) else {
-                continue;
-            };
-            let name = digest("name", name.split_once('#').map_or(name, |(name, _)| name));
-            persons.names.insert(id, name);
-            if value.is_some() {
-                let known = persons.named.entry(name).or_insert(Some(id));
-                *known = known.filter(|known| *known == id);
+            if let Some((_, name)) = key.split_once('|') {
+                let name = name.split_once('#').map_or(name, |(name, _)| name);
+                persons.named.push((digest("name", name), id));
             }
         }
+        persons.named.sort_unstable();
+        persons.named.dedup();
         persons
     }
 
     /// Notes a row.
     pub fn note(&mut self, reference: &RowReference, ids: &IdMap) {
-        let name = same_name(&reference.name);
-        let first = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
-        let digests = digests(reference, &name);
-        if digests.is_empty() {
-            // A row of a list is a person of its own.
-            if reference.is_row && !name.is_empty() {
-                self.parents.push(first);
-                self.hint(digest("name", &name), first);
-            }
+        let row = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+        self.parents.push(row);
+        self.earlier.push(0);
+        let (name, has_id) = (same_name(&reference.name), !reference.id.is_empty());
+        let phones = reference.values.iter().filter(|(space, _)| *space == PHONE);
+        let phones = phones.map(|(space, value)| (digest(space, value), row));
+        if name.is_empty() && !has_id {
+            // An address identifies without a name.
+            let is_phone = reference.values.first().is_some_and(|(space, _)| *space == PHONE);
+            self.asking.extend(phones.take(1).filter(|_| is_phone));
             return;
         }
-        let keys = reference
-            .values
-            .iter()
-            .map(|value| key_of(value, &name))
-            .filter(|_| reference.id.is_empty());
-        let earlier: Vec<_> = keys.filter_map(|key| ids.known("lead", &key)).collect();
-        let of_earlier = earlier.iter().map(|id| digest("earlier", &id.to_string()));
-        let mut nodes = Vec::new();
-        for digest in digests.into_iter().chain(of_earlier) {
-            let new = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
-            let node = *self.nodes.entry(digest).or_insert(new);
-            if node == new {
-                self.parents.push(node);
+        let hint = (digest("name", &name), row);
+        if reference.values.is_empty() && !has_id && !reference.is_row {
+            self.asking.push(hint);
+            return;
+        }
+        self.hints.push(hint);
+        self.hints.extend(phones);
+        if has_id {
+            self.links.push((digest(reference.product, &reference.id), row));
+            return;
+        }
+        for value in &reference.values {
+            let key = key_of(value, &name);
+            self.links.push((digest("value", &key), row));
+            if let Some(id) = ids.known("lead", &key) {
+                self.links.push((digest("earlier", &id.to_string()), row));
+                self.set_earlier(row, id);
             }
-            nodes.push(self.root(node));
-        }
-        let root = nodes.iter().copied().min().unwrap_or(first);
-        for node in nodes {
-            self.set_parent(node, root);
-        }
-        if let Some(id) = earlier.into_iter().min() {
-            self.earlier.insert(root, id);
-        }
-        let phones = reference.values.iter().filter(|(space, _)| *space == PHONE);
-        let hints = phones.map(|(space, value)| digest(space, value));
-        for hint in hints.chain([digest("name", &name)]) {
-            self.hint(hint, root);
         }
     }
 
-    fn hint(&mut self, hint: u64, node: u32) {
-        let first = *self.hints.entry(hint).or_insert(node);
-        if first != node {
-            self.further.push((hint, node));
+    fn set_earlier(&mut self, row: u32, id: u64) {
+        if let Some(known) = self.earlier.get_mut(row as usize).filter(|_| id > 0) {
+            *known = if *known == 0 { id } else { id.min(*known) };
         }
     }
 
-    fn set_parent(&mut self, node: u32, parent: u32) {
-        if let Some(known) = self.parents.get_mut(node as usize) {
+    fn parent(&self, row: u32) -> u32 {
+        self.parents.get(row as usize).copied().unwrap_or(row)
+    }
+
+    fn set_parent(&mut self, row: u32, parent: u32) {
+        if let Some(known) = self.parents.get_mut(row as usize) {
             *known = parent;
         }
     }
 
-    fn parent(&self, node: u32) -> u32 {
-        self.parents.get(node as usize).copied().unwrap_or(node)
-    }
-
-    fn root(&mut self, mut node: u32) -> u32 {
-        loop {
-            let parent = self.parent(node);
-            if parent == node {
-                return node;
-            }
-            let above = self.parent(parent);
-            self.set_parent(node, above);
-            node = above;
+    fn root(&mut self, mut row: u32) -> u32 {
+        while self.parent(row) != row {
+            self.set_parent(row, self.parent(self.parent(row)));
+            row = self.parent(row);
         }
+        row
     }
 
     /// Decides after all rows are noted.
     pub fn decide(&mut self) {
-        for node in 0..u32::try_from(self.parents.len()).unwrap_or(u32::MAX) {
-            let root = self.root(node);
-            self.set_parent(node, root);
-        }
-        for (hint, node) in std::mem::take(&mut self.further) {
-            let first = self.hints.get(&hint).map(|first| self.parent(*first));
-            if first != Some(self.parent(node)) {
-                self.several.insert(hint);
+        self.links.sort_unstable();
+        for at in 1..self.links.len() {
+            if let Some(&[(digest, one), (next, other)]) = self.links.get(at - 1..=at)
+                && digest == next
+            {
+                let (one, other) = (self.root(one), self.root(other));
+                self.set_parent(one.max(other), one.min(other));
             }
         }
-        let earlier = std::mem::take(&mut self.earlier);
-        for (node, id) in earlier {
-            let known = self.earlier.entry(self.parent(node)).or_insert(id);
-            *known = id.min(*known);
+        for row in 0..u32::try_from(self.parents.len()).unwrap_or(u32::MAX) {
+            let root = self.root(row);
+            self.set_parent(row, root);
+            self.set_earlier(root, self.earlier.get(row as usize).copied().unwrap_or_default());
         }
+        if self.named.is_empty() {
+            self.links = Vec::new();
+        }
+        let mut hints = std::mem::take(&mut self.hints);
+        hints.iter_mut().for_each(|(_, row)| *row = self.parent(*row));
+        hints.sort_unstable();
+        hints.dedup();
+        for (hint, row) in std::mem::take(&mut self.asking) {
+            match range(&hints, hint) {
+                [] => _ = self.open.insert(row, Person::Unknown),
+                [(_, person)] => self.set_parent(row, *person),
+                _ => _ = self.open.insert(row, Person::Several),
+            }
+        }
+        let shared = hints
+            .windows(2)
+            .filter(|two| two.first().map(|one| one.0) == two.last().map(|one| one.0));
+        self.shared = shared.flatten().map(|(hint, _)| *hint).collect();
+    }
+
+    /// The person of a row, by its number.
+    pub fn of(&self, row: u32) -> Person {
+        let person = || self.parents.get(row as usize).map(|person| Person::One(*person));
+        let open = self.open.get(&row).copied();
+        open.or_else(person).unwrap_or(Person::Unknown)
     }
 
     /// Whether a row has the value and the name of a key of the id map.
     pub fn has(&self, key: &str) -> bool {
-        self.nodes.contains_key(&digest("value", key))
-    }
-
-    /// The person of a row.
-    pub fn of(&self, reference: &RowReference) -> Person {
-        let name = same_name(&reference.name);
-        if let Some(first) = digests(reference, &name).first() {
-            let node = self.nodes.get(first);
-            return node.map_or(Person::Unknown, |node| Person::One(self.parent(*node)));
-        }
-        let hint = match reference.values.first() {
-            Some((PHONE, value)) => digest(PHONE, value),
-            Some(_) => return Person::Unknown,
-            None => digest("name", &name),
-        };
-        if self.several.contains(&hint) {
-            return Person::Several;
-        }
-        let node = self.hints.get(&hint);
-        node.map_or(Person::Unknown, |node| Person::One(self.parent(*node)))
+        !range(&self.links, digest("value", key)).is_empty()
     }
 
     /// Whether a lead of an earlier run has a name.
-    pub fn was_named(&self, id: u64, name: &str) -> bool {
-        self.names.get(&id) == Some(&digest("name", name))
+    pub fn was_named(&self, id: u64, name: &str, ids: &IdMap) -> bool {
+        let mut named = range(&self.named, digest("name", name)).iter();
+        named.any(|(_, other)| *other == id) || ids.known("lead", &format!("name:{name}")) == Some(id)
     }
 
     /// The id that a new person without an id in the export has by an earlier run: that of one of the person's values, else
@@ -184,32 +173,33 @@ impl Persons {
     pub fn earlier(&self, reference: &RowReference, ids: &IdMap) -> Option<u64> {
         let name = same_name(&reference.name);
         let hint = digest("name", &name);
-        let person = self.of(reference);
         let by_name = ids.known("lead", &format!("name:{name}"));
-        let with_value = self.named.get(&hint).copied().flatten();
-        match person {
+        let with_value = range(&self.named, hint);
+        match self.of(reference.row) {
             Person::One(person) => {
-                let of_name = by_name.filter(|id| !self.several.contains(&hint) && with_value != Some(*id));
-                self.earlier.get(&person).copied().or(of_name)
+                let known = self.earlier.get(person as usize).copied().filter(|id| *id > 0);
+                let is_free =
+                    |id: &u64| !self.shared.contains(&hint) && !with_value.iter().any(|known| known.1 == *id);
+                known.or(by_name.filter(is_free))
             }
-            Person::Unknown if reference.values.is_empty() => by_name.or(with_value),
+            Person::Unknown if reference.values.is_empty() => by_name.or(match with_value {
+                [(_, id)] => Some(*id),
+                _ => None,
+            }),
             _ => None,
         }
     }
 }
 
+/// The pairs with a digest.
+fn range<T>(pairs: &[(u64, T)], digest: u64) -> &[(u64, T)] {
+    let from = pairs.partition_point(|(known, _)| *known < digest);
+    let rest = pairs.get(from..).unwrap_or_default();
+    let count = rest.iter().take_while(|(known, _)| *known == digest).count();
+    rest.get(..count).unwrap_or_default()
+}
+
 /// The key of a value and a name in the id map.
 pub fn key_of((space, value): &(&'static str, String), name: &str) -> String {
     format!("{space}:{value}|{name}")
-}
-
-/// The digests that identify the person of a row: of the id, else of each value with the name.
-fn digests(reference: &RowReference, name: &str) -> Vec<u64> {
-    if !reference.id.is_empty() {
-        return vec![digest(reference.product, &reference.id)];
-    }
-    let values = reference.values.iter().filter(|_| !name.is_empty());
-    values
-        .map(|value| digest("value", &key_of(value, name)))
-        .collect()
 }

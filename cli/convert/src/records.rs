@@ -140,25 +140,23 @@ impl<'a> RecordBuilder<'a> {
             self.name_users(file);
         }
         self.find_persons(files, styles);
-        for main in FileKind::ALL {
-            let with_styles = files.iter().zip(styles).enumerate();
-            for (index, (file, styles)) in with_styles.filter(|(_, (file, _))| file.main == main) {
-                let faults = file.sheet.faults.iter().cloned();
-                self.faults
-                    .extend(faults.map(|(line, reason)| (index, line, reason)));
-                let right = file.sheet.right.iter().map(|(line, text)| {
-                    let reason = format!("{text:?} is at the right of the headings and is left out");
-                    (index, *line, reason)
-                });
-                self.losses.extend(right);
-                self.totals = RunningTotals::default();
-                let wanted = self.currency.clone();
-                for row in file.sheet.grid.rows() {
-                    let cells = RowCells::new(file, index, row, *styles, self.zone, wanted.as_deref());
-                    self.add_row(cells)?;
-                    done += 1;
-                    advanced(done, rows as u64);
-                }
+        for (index, file, styles) in in_order(files, styles) {
+            let faults = file.sheet.faults.iter().cloned();
+            self.faults
+                .extend(faults.map(|(line, reason)| (index, line, reason)));
+            let right = file.sheet.right.iter().map(|(line, text)| {
+                let reason = format!("{text:?} is at the right of the headings and is left out");
+                (index, *line, reason)
+            });
+            self.losses.extend(right);
+            self.totals = RunningTotals::default();
+            let wanted = self.currency.clone();
+            for row in file.sheet.grid.rows() {
+                let mut cells = RowCells::new(file, index, row, styles, self.zone, wanted.as_deref());
+                cells.number = u32::try_from(done).unwrap_or(u32::MAX);
+                self.add_row(cells)?;
+                done += 1;
+                advanced(done, rows as u64);
             }
         }
         self.faults.sort();
@@ -171,9 +169,9 @@ impl<'a> RecordBuilder<'a> {
         // The rows are read again for their records.
         let notes = self.notes.clone();
         self.leads.persons = Persons::of_earlier(&self.ids);
-        for (index, (file, styles)) in files.iter().zip(styles).enumerate() {
-            for row in file.sheet.grid.rows().filter(|_| file.main != FileKind::Company) {
-                let mut cells = RowCells::new(file, index, row, *styles, self.zone, None);
+        for (index, file, styles) in in_order(files, styles) {
+            for row in file.sheet.grid.rows() {
+                let mut cells = RowCells::new(file, index, row, styles, self.zone, None);
                 let reference = self.contact(&mut cells, &mut RecordFields::new());
                 self.leads.persons.note(&reference, &self.ids);
             }
@@ -315,6 +313,7 @@ impl<'a> RecordBuilder<'a> {
             values: cnpj.into_iter().collect(),
             name: name.to_owned(),
             is_row: cells.file.main == FileKind::Company,
+            row: 0,
         }
     }
 
@@ -367,6 +366,16 @@ impl<'a> RecordBuilder<'a> {
             }
         }
     }
+}
+
+/// The files with their indexes and styles, in the order of their kinds.
+fn in_order<'f>(files: &'f [MappedFile], styles: &[Styles]) -> Vec<(usize, &'f MappedFile, Styles)> {
+    let files = files.iter().zip(styles).enumerate();
+    let mut files: Vec<_> = files
+        .map(|(index, (file, styles))| (index, file, *styles))
+        .collect();
+    files.sort_by_key(|(_, file, _)| file.main);
+    files
 }
 
 /// The reason why an id identifies nothing.
