@@ -1,17 +1,20 @@
 //! Reads the values of a row and collects its faults (C-105).
 
+use std::borrow::Cow;
+
 use domain::money::Cents;
 use domain::time::{Timestamp, Zone};
 
-use super::index::CompanyRef;
+use super::index::{CompanyRef, EMAIL};
 use super::input::{Cell, CellType, Row, UNSOLVED, serial_date};
 use super::kind::FileKind;
+use super::leads::CONTACT;
 use super::mapping::MappedFile;
 use super::names;
 use super::proof::{DATES, Styles};
 use super::token::amount::{self, Amount};
 use super::token::date::{self, DateOrder, WrittenDate};
-use super::token::people::ROUNDED;
+use super::token::people::{self, ROUNDED};
 use super::token::{is_error, is_rounded};
 
 /// Fields of which the readers report error values themselves, besides dates.
@@ -159,7 +162,12 @@ impl<'a> RowCells<'a> {
         field: &'static str,
         clock_field: Option<&'static str>,
     ) -> Option<Result<Timestamp, (usize, &'a str, String)>> {
-        let (column, cell) = self.file.values(self.row, part, field).next()?;
+        let mut cells = self.file.values(self.row, part, field);
+        let is_closing = matches!(
+            field,
+            "closeDate" | "expectedCloseDate" | "gain_date" | "lost_date"
+        );
+        let (column, cell) = cells.find(|(_, cell)| !is_closing || !names::is_not_closed(cell.text))?;
         let order = self.styles.dates.unwrap_or(DateOrder::Dmy);
         let serial = match (cell.kind, self.file.sheet.epoch) {
             (CellType::Number, Some(is_1904)) => serial_date(cell.text, is_1904),
@@ -205,7 +213,7 @@ impl<'a> RowCells<'a> {
             let values = if is_bad(cell) {
                 Err("is an error value".to_owned())
             } else {
-                read(cell.text)
+                read(&self.with_area(column, cell.text))
             };
             match values {
                 Ok(values) => {
@@ -219,6 +227,24 @@ impl<'a> RowCells<'a> {
             }
         }
         found
+    }
+
+    /// A number of a person without an area code after that of the nearest column of them before its own.
+    fn with_area(&self, column: usize, text: &'a str) -> Cow<'a, str> {
+        let is_number = |field| CONTACT.contains(&field) && field != EMAIL;
+        let target = self
+            .file
+            .columns
+            .get(column)
+            .and_then(|column| column.target.field());
+        let areas = self.values(FileKind::Lead, "area").collect::<Vec<_>>();
+        let area = areas.iter().rev().find(|(at, _)| *at < column).or(areas.first());
+        match (target, area) {
+            (Some((FileKind::Lead, field)), Some((_, area))) if is_number(field) => {
+                people::with_area(text, area.text)
+            }
+            _ => Cow::Borrowed(text),
+        }
     }
 
     /// Notes that a value cannot be read. A lead keeps it in a custom field.

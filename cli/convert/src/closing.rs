@@ -21,13 +21,28 @@ impl MappedFile {
         }
         let answers: Vec<_> = (0..self.columns.len()).map(|at| self.closing(at, map)).collect();
         let has = |statuses: &'static [Status]| answers.contains(&Some(Closing::Value(statuses)));
+        let has_gain = has(&[Status::Gain]);
+        let is_loss = |at: usize| {
+            let custom = self
+                .columns
+                .get(at)
+                .filter(|_| has_gain && answers.get(at) == Some(&None));
+            let is_text = custom.is_some_and(|column| {
+                let others = [Content::Amounts, Content::Emails, Content::Phones];
+                matches!(column.target, ColumnTarget::Custom(FileKind::Opportunity, _))
+                    && !column.contents.iter().any(|content| others.contains(content))
+            });
+            is_text && names::closings(&plain(self.heading(at))).first() == Some(&Status::Lost)
+        };
+        let losses: Vec<_> = (0..self.columns.len()).map(is_loss).collect();
         let either = match (has(&[Status::Gain]), has(&[Status::Lost])) {
             (true, _) => &[Status::Lost][..],
             (false, true) => &[Status::Gain],
             (false, false) => &[Status::Gain, Status::Lost],
         };
-        for (column, closing) in self.columns.iter_mut().zip(&answers) {
+        for ((column, closing), is_loss) in self.columns.iter_mut().zip(&answers).zip(losses) {
             column.closing = match closing {
+                None if is_loss => Some(Closing::Value(&[Status::Lost])),
                 Some(Closing::Value([_, _])) => Some(Closing::Value(either)),
                 other => *other,
             };
@@ -107,6 +122,7 @@ pub fn is_filled(row: Row<'_>, column: usize) -> bool {
         && !is_bad(cell)
         && names::answer(cell.text) != Some(false)
         && !names::is_undecided(cell.text)
+        && !names::is_not_closed(cell.text)
 }
 
 /// The likely status as a map contains it, with the others as a remark.

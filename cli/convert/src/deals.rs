@@ -68,6 +68,10 @@ impl RecordBuilder<'_> {
                     .map(|text| (field.to_owned(), json!(text))),
             );
         }
+        let reason = (status == Status::Gain).then(|| fields.shift_remove("loss_reason"));
+        if let Some(reason) = reason.flatten() {
+            fields.entry("gain_reason").or_insert(reason);
+        }
         if cells.text(part, "user").is_none() && self.admin.is_none() {
             let reason =
                 "user: there is no owner; name the user who gets such opportunities with --admin E-MAIL";
@@ -122,9 +126,19 @@ impl RecordBuilder<'_> {
             return stage;
         }
         let status = cells.text(part, "status");
-        if status.is_none() && cells.file.has(part, "status") && !self.map.status.contains_key("") {
-            let reason = "status: is missing; add to the map: status.\"\" = \"open\"";
-            cells.faults.push(reason.to_owned());
+        let title = cells.text(part, "title").map(str::to_owned);
+        // A further row of an order repeats its number, not its amount.
+        let has_value = cells.text(part, "value").is_some();
+        let is_further = title.is_some() && !has_value && title == self.deals.last_title;
+        self.deals.last_title = title;
+        if status.is_none() && cells.file.has(part, "status") {
+            if is_further {
+                let reason = "status: is missing, as is the amount; the row before has the same title";
+                cells.faults.push(reason.to_owned());
+            } else if !self.map.status.contains_key("") {
+                let reason = "status: is missing; add to the map: status.\"\" = \"open\"";
+                cells.faults.push(reason.to_owned());
+            }
         }
         let file = &cells.file.sheet.name;
         self.remark(format!(

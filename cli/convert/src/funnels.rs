@@ -34,6 +34,8 @@ pub struct Deals {
     pub keys: RunKeys,
     /// Digests of the export's ids.
     pub by_id: HashSet<u64>,
+    /// The title of the last row.
+    pub last_title: Option<String>,
     /// Number of rows by the text of a status or stage and the status read from it.
     pub statuses: BTreeMap<(String, Status), u64>,
     /// Texts of statuses that are unknown.
@@ -72,6 +74,7 @@ impl Deals {
             losses: BTreeMap::new(),
             keys: RunKeys::default(),
             by_id: HashSet::new(),
+            last_title: None,
             statuses: BTreeMap::new(),
             unknown: BTreeSet::new(),
             doubtful: BTreeMap::new(),

@@ -110,9 +110,8 @@ pub struct RecordIndex {
     /// By digests of names, with the number of records.
     by_name: HashMap<u64, (u32, u32)>,
     keys: RunKeys,
-    /// The persons of the run, and the indexes of their records.
+    /// The persons of the run.
     pub persons: Persons,
-    by_person: HashMap<u32, u32>,
     /// Addresses and numbers that several records have.
     pub shared: BTreeMap<String, SharedValue>,
     /// Values of further rows that records lack, by index.
@@ -129,7 +128,6 @@ impl RecordIndex {
             by_name: HashMap::new(),
             keys: RunKeys::default(),
             persons: Persons::default(),
-            by_person: HashMap::new(),
             shared: BTreeMap::new(),
             further: BTreeMap::new(),
         }
@@ -204,7 +202,7 @@ impl RecordIndex {
                 "several leads are named {:?}; add a column with their ids or e-mail addresses",
                 reference.name
             )),
-            (Person::One(person), _) => Ok(self.by_person.get(&person).map(|at| *at as usize)),
+            (Person::One(person), _) => Ok(self.persons.record(person)),
             _ => Ok(None),
         }
     }
@@ -258,7 +256,7 @@ impl RecordIndex {
             has_company: false,
         });
         if let Person::One(person) = self.persons.of(reference.row) {
-            self.by_person.entry(person).or_insert(at);
+            self.persons.set_record(person, at);
         }
         for (space, value) in &reference.values {
             self.own(at as usize, (space, value), &name, (file, line));
@@ -343,6 +341,11 @@ impl RecordIndex {
         } else {
             shared.more += 1;
         }
+    }
+
+    /// Whether a record has the words of a name.
+    pub fn is_named(&self, at: usize, name: &str) -> bool {
+        NameWords::of(name) == self.words(at)
     }
 
     /// Whether a name may be that of a record.

@@ -15,7 +15,7 @@ use super::records::{RecordBuilder, custom_texts};
 use super::token::{people, same_name};
 
 /// Fields with the addresses and numbers of a lead.
-const CONTACT: [&str; 4] = [EMAIL, PHONE, "mobile", "chatapp"];
+pub const CONTACT: [&str; 4] = [EMAIL, PHONE, "mobile", "chatapp"];
 /// Fields that contain the text of the cell.
 const LEAD_TEXTS: [&str; 6] = [
     "address",

@@ -176,8 +176,11 @@ fn without_records(records: &RecordBuilder, files: &[MappedFile]) -> Option<Stri
         return Some("the files have headings and no rows; are they the right ones?".to_owned());
     }
     let is_lost = |(index, file): &(usize, &MappedFile)| rows(file) > 0 && !records.taken.contains_key(index);
-    let (_, file) = files.iter().enumerate().find(is_lost)?;
+    let (index, file) = files.iter().enumerate().find(is_lost)?;
     let (name, kind) = (&file.sheet.name, file.main.name());
+    if let Some(question) = repeated_ids(records, files, index) {
+        return Some(question);
+    }
     let has = |role| {
         file.sheet
             .headings
@@ -196,6 +199,28 @@ fn without_records(records: &RecordBuilder, files: &[MappedFile]) -> Option<Stri
     );
     Some(format!(
         "no row of {name} became a record of kind {kind}; mend the rows, or if it has another kind:\n    {line}"
+    ))
+}
+
+/// The question about a file of which each row has the id of a row of another file.
+fn repeated_ids(records: &RecordBuilder, files: &[MappedFile], index: usize) -> Option<String> {
+    let file = files.get(index)?;
+    let mut faults = records.faults.iter().filter(|(of, ..)| *of == index);
+    let is_repeated = faults.all(|(_, _, reason)| reason.ends_with("occurs twice"));
+    let mut others = files
+        .iter()
+        .enumerate()
+        .filter(|(at, other)| *at != index && other.main == file.main);
+    let (_, other) = others.next().filter(|_| is_repeated)?;
+    let id = file
+        .columns
+        .iter()
+        .position(|column| column.target.field() == Some((file.main, "id")))?;
+    let (name, other) = (&file.sheet.name, &other.sheet.name);
+    let line = roles::map_line(file, file.heading(id), "");
+    Some(format!(
+        "{name} and {other} number their rows alike, so the ids of {name} are those of other records; to read its rows without \
+         ids:{line}"
     ))
 }
 

@@ -16,13 +16,14 @@ use super::names::{self, ColumnField, FileNames, plain};
 use super::product::Product;
 use super::target::{Closing, ColumnTarget, is_fixed};
 use super::token::amount::{currency_of_heading, is_not_zero};
-use super::token::is_absent;
+use super::token::{is_absent, without_fraction};
 
 /// Fields of which all values of a row are read.
-const LISTS: [&str; 5] = ["email", "phone", "mobile", "chatapp", "tags"];
+const LISTS: [&str; 6] = ["area", "email", "phone", "mobile", "chatapp", "tags"];
 /// Fields that several columns may fill. Of those that are no lists the first value is read, and another one is kept as a
 /// custom field.
-const SHARED: [&str; 9] = [
+const SHARED: [&str; 10] = [
+    "area",
     "email",
     "phone",
     "mobile",
@@ -258,7 +259,12 @@ impl MappedFile {
             .unwrap_or_default();
         let cells = columns.iter().map(move |column| (*column, row.cell(*column)));
         let is_owner = matches!(field, "owner" | "user");
-        cells.filter(move |(_, cell)| !(is_absent(cell.text) || is_owner && names::is_nobody(cell.text)))
+        let is_none = move |text| {
+            // A guest's id is 0.
+            let is_zero = (is_owner || field == "id") && without_fraction(text) == "0";
+            is_absent(text) || is_zero || is_owner && names::is_nobody(text)
+        };
+        cells.filter(move |(_, cell)| !is_none(cell.text))
     }
 
     /// The value of a field in a row, with its column: the first one, and of amounts the first one that is not zero.
@@ -300,6 +306,11 @@ impl MappedFile {
             }
             _ => None,
         })
+    }
+
+    /// Number of values in all columns.
+    pub fn filled(&self) -> usize {
+        self.columns.iter().map(|column| column.filled).sum()
     }
 
     /// The name of a column.

@@ -14,7 +14,7 @@ mod words;
 
 pub use words::{
     answer, begins_totals, closings, currency, is_contact_label, is_count, is_date_filler, is_former,
-    is_nobody, is_scaled, is_undecided, month, names_totals, status,
+    is_nobody, is_not_closed, is_scaled, is_undecided, month, names_totals, status,
 };
 
 /// The files of names. The first one has the names that every program may use.

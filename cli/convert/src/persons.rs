@@ -8,6 +8,9 @@ use super::index::{PHONE, RowReference};
 use super::keys::digest;
 use super::token::same_name;
 
+/// No record.
+const NONE: u32 = u32::MAX;
+
 /// The person of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Person {
@@ -28,6 +31,10 @@ pub struct Persons {
     earlier: Vec<u64>,
     /// Digests of ids and of values with names. Rows that share one are one person.
     links: Vec<(u64, u32)>,
+    /// Digests of the values with names that an earlier run has too.
+    values: Vec<u64>,
+    /// Indexes of records by person.
+    records: Vec<u32>,
     /// Digests of names and of numbers, each with its persons.
     hints: Vec<(u64, u32)>,
     /// The rows of which the person is that of a hint.
@@ -42,8 +49,13 @@ pub struct Persons {
 
 impl Persons {
     /// The persons of earlier runs.
-    pub fn of_earlier(ids: &IdMap) -> Self {
-        let mut persons = Self::default();
+    pub fn of_earlier(ids: &IdMap, rows: usize) -> Self {
+        let mut persons = Self {
+            parents: Vec::with_capacity(rows),
+            earlier: Vec::with_capacity(rows),
+            records: vec![NONE; rows],
+            ..Self::default()
+        };
         for (key, id) in ids.records("lead") {
             if let Some((_, name)) = key.split_once('|') {
                 let name = name.split_once('#').map_or(name, |(name, _)| name);
@@ -52,6 +64,7 @@ impl Persons {
         }
         persons.named.sort_unstable();
         persons.named.dedup();
+        persons.named.shrink_to_fit();
         persons
     }
 
@@ -84,6 +97,7 @@ impl Persons {
             let key = key_of(value, &name);
             self.links.push((digest("value", &key), row));
             if let Some(id) = ids.known("lead", &key) {
+                self.values.push(digest("value", &key));
                 self.links.push((digest("earlier", &id.to_string()), row));
                 self.set_earlier(row, id);
             }
@@ -130,9 +144,9 @@ impl Persons {
             self.set_parent(row, root);
             self.set_earlier(root, self.earlier.get(row as usize).copied().unwrap_or_default());
         }
-        if self.named.is_empty() {
-            self.links = Vec::new();
-        }
+        self.links = Vec::new();
+        self.values.sort_unstable();
+        self.values.shrink_to_fit();
         let mut hints = std::mem::take(&mut self.hints);
         hints.iter_mut().for_each(|(_, row)| *row = self.parent(*row));
         hints.sort_unstable();
@@ -157,9 +171,22 @@ impl Persons {
         open.or_else(person).unwrap_or(Person::Unknown)
     }
 
+    /// The index of a person's record.
+    pub fn record(&self, person: u32) -> Option<usize> {
+        let record = self.records.get(person as usize).filter(|at| **at != NONE);
+        record.map(|at| *at as usize)
+    }
+
+    /// Sets the record of a person without one.
+    pub fn set_record(&mut self, person: u32, at: u32) {
+        if let Some(record) = self.records.get_mut(person as usize).filter(|at| **at == NONE) {
+            *record = at;
+        }
+    }
+
     /// Whether a row has the value and the name of a key of the id map.
     pub fn has(&self, key: &str) -> bool {
-        !range(&self.links, digest("value", key)).is_empty()
+        self.values.binary_search(&digest("value", key)).is_ok()
     }
 
     /// Whether a lead of an earlier run has a name.

@@ -20,7 +20,7 @@ use super::persons::Persons;
 use super::proof::Styles;
 use super::spool::{Spool, line};
 use super::token::{is_rounded, people, without_fraction};
-use super::totals::RunningTotals;
+use super::totals::{RunningTotals, is_unused};
 
 /// Fields that contain the text of the cell.
 const COMPANY_TEXTS: [&str; 9] = [
@@ -139,7 +139,7 @@ impl<'a> RecordBuilder<'a> {
             self.reserve_ids(file);
             self.name_users(file);
         }
-        self.find_persons(files, styles);
+        self.find_persons(files, styles, rows);
         for (index, file, styles) in in_order(files, styles) {
             let faults = file.sheet.faults.iter().cloned();
             self.faults
@@ -165,10 +165,10 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Finds the rows that are one person.
-    fn find_persons(&mut self, files: &[MappedFile], styles: &[Styles]) {
+    fn find_persons(&mut self, files: &[MappedFile], styles: &[Styles], rows: usize) {
         // The rows are read again for their records.
         let notes = self.notes.clone();
-        self.leads.persons = Persons::of_earlier(&self.ids);
+        self.leads.persons = Persons::of_earlier(&self.ids, rows);
         for (index, file, styles) in in_order(files, styles) {
             for row in file.sheet.grid.rows() {
                 let mut cells = RowCells::new(file, index, row, styles, self.zone, None);
@@ -215,6 +215,13 @@ impl<'a> RecordBuilder<'a> {
     /// Adds the records of a row, or its faults.
     fn add_row(&mut self, mut cells: RowCells<'_>) -> io::Result<()> {
         if self.totals.is_total(&cells, self.map, &mut self.doubts) {
+            return Ok(());
+        }
+        if is_unused(&cells) {
+            self.remark(format!(
+                "{}: rows without values are left out",
+                cells.file.sheet.name
+            ));
             return Ok(());
         }
         cells.note_bad_cells();
@@ -306,7 +313,11 @@ impl<'a> RecordBuilder<'a> {
         if matches!(digits.len(), 12 | 13) {
             digits = format!("{digits:0>14}");
         }
-        let cnpj = Some((CNPJ, digits)).filter(|(_, digits)| !digits.is_empty());
+        // `00.000.000/0000-00` is nobody's.
+        let is_number = !digits
+            .bytes()
+            .all(|digit| digits.as_bytes().first() == Some(&digit));
+        let cnpj = is_number.then_some((CNPJ, digits));
         RowReference {
             product: cells.file.names.product,
             id: self.id(cells, FileKind::Company),
@@ -330,6 +341,12 @@ impl<'a> RecordBuilder<'a> {
             }
             // Companies are found by name without an error.
             if let Some(at) = self.companies.find(&reference).ok().flatten() {
+                if reference.id.is_empty() && !name.is_empty() && !self.companies.is_named(at, name) {
+                    let file = &cells.file.sheet.name;
+                    self.remark(format!(
+                        "{file}: company {name:?} has the CNPJ of another name, which is used"
+                    ));
+                }
                 return Some((self.companies.id(at), Some(at)));
             }
         }

@@ -218,6 +218,7 @@ fn fits(file: &MappedFile, role: &str, heading: &str, column: &MappedColumn) -> 
             has(&[Statuses]) || resembles(role) && !has(&[Amounts, Currencies, Dates, Emails, Phones])
         }
         "title" | "person" if resembles("owner") || resembles("source") => false,
+        "title" if resembles("amount") => false,
         "title" => resembles(role) && !has(&[Answers, Currencies, Dates, Emails, Statuses]),
         "person" if has(&[Phones]) => resembles(role),
         _ => resembles(role) && !has(&[Amounts, Answers, Currencies, Dates, Phones, Statuses]),

@@ -3,6 +3,7 @@
 use super::*;
 
 mod rows;
+mod tables;
 
 /// A conversion.
 pub struct Whole {

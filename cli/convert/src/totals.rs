@@ -3,11 +3,16 @@
 use domain::money::Cents;
 
 use super::cells::RowCells;
+use super::ids::whole;
 use super::kind::FileKind;
 use super::map::MapFile;
 use super::mapping::quoted;
 use super::names;
-use super::token::amount::Amount;
+use super::token::amount::{Amount, is_not_zero};
+use super::token::is_absent;
+
+/// Minimum columns of a table with titles between its rows.
+const MIN_COLUMNS: usize = 4;
 
 /// The amounts of a file's rows so far, and since its last line of totals.
 #[derive(Debug, Default)]
@@ -24,6 +29,20 @@ impl RunningTotals {
     /// a group, needs the amount or a count. Each such row is a doubt.
     pub fn is_total(&mut self, cells: &RowCells<'_>, map: &MapFile, doubts: &mut Vec<String>) -> bool {
         let (file, row) = (cells.file, cells.row);
+        if is_section(cells, map) {
+            self.since = 0;
+            let (name, line) = (quoted(&file.sheet.name), row.line());
+            let text = row
+                .cells()
+                .find(|cell| !cell.text.is_empty())
+                .map_or("", |cell| cell.text);
+            doubts.push(format!(
+                "{}:{line}: {text:?} is the row's only value, so it is left out as a title; if it is a row:\n    \
+                 rows.{name} = [{line}]",
+                file.sheet.name
+            ));
+            return true;
+        }
         let was_total = std::mem::take(&mut self.is_total);
         let value = value_of(cells);
         let mut filled = row.cells().enumerate().filter(|(_, cell)| !cell.text.is_empty());
@@ -66,6 +85,40 @@ impl RunningTotals {
         ));
         true
     }
+}
+
+/// Whether a row of opportunities has one text alone, and the others have several values.
+fn is_section(cells: &RowCells<'_>, map: &MapFile) -> bool {
+    let (file, row) = (cells.file, cells.row);
+    let mut filled = row.cells().filter(|cell| !cell.text.is_empty());
+    let first = filled
+        .next()
+        .filter(|cell| cell.text.contains(char::is_alphabetic));
+    let is_alone = first.is_some() && filled.next().is_none() && file.columns.len() >= MIN_COLUMNS;
+    let is_row = map
+        .rows
+        .get(&file.sheet.name)
+        .is_some_and(|lines| lines.contains(&row.line()));
+    file.main == FileKind::Opportunity && is_alone && !is_row && file.filled() >= 2 * file.sheet.grid.len()
+}
+
+/// Whether a row has no value but zeros, unticked boxes and perhaps a number in its first cell, as rows have to which a
+/// formula was copied in advance.
+pub fn is_unused(cells: &RowCells<'_>) -> bool {
+    let filled = cells.row.cells().enumerate();
+    let mut filled = filled.filter(|(_, cell)| !is_absent(cell.text)).enumerate();
+    filled.all(|(at, (column, cell))| {
+        let field = cells
+            .file
+            .columns
+            .get(column)
+            .and_then(|column| column.target.field());
+        let may_number = matches!(field, None | Some((_, "id" | "title")));
+        let is_number = at == 0 && may_number && whole(cell.text).is_some();
+        is_number
+            || names::answer(cell.text) == Some(false)
+            || Amount::of(cell).is_ok() && !is_not_zero(cell.text)
+    })
 }
 
 /// The amount of a row in cents.

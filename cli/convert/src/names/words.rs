@@ -35,10 +35,10 @@ pub fn closings(text: &str) -> &'static [Status] {
             .flat_map(|rest| starts.iter().map(move |start| (rest, start)));
         pairs.any(|(rest, start)| rest.starts_with(start.as_str()))
     };
-    // `Não faturado` is no gain.
-    let is_denied = ["nao", "not", "no", "nicht"].contains(&text.split(' ').next().unwrap_or_default());
-    if is_denied && (has(&words.losses) || has(&words.gains)) {
+    if has(&words.losses) && denied(text, &words.losses) {
         &[Status::Gain, Status::Lost]
+    } else if denied(text, &words.gains) || denied(text, &words.closed) {
+        &[Status::Lost, Status::Gain]
     } else if has(&words.losses) {
         &[Status::Lost]
     } else if has(&words.gains) {
@@ -48,6 +48,25 @@ pub fn closings(text: &str) -> &'static [Status] {
     } else {
         &[]
     }
+}
+
+/// Whether a text in plain form denies a word with one of these beginnings: `Não faturado`, `Sem sucesso`.
+fn denied(text: &str, starts: &[String]) -> bool {
+    let words: Vec<_> = text.split(' ').collect();
+    let is_denied = |two: &[&str]| {
+        let [no, word] = two else { return false };
+        let is_start = |start: &String| word.starts_with(start.as_str());
+        ["nao", "not", "no", "nicht", "sem", "sin", "without"].contains(no) && starts.iter().any(is_start)
+    };
+    words.windows(2).any(is_denied)
+}
+
+/// Whether a cell of a closing date states that there is none: `Não fechado`.
+pub fn is_not_closed(cell: &str) -> bool {
+    let (text, words) = (plain(cell), &common().status);
+    [&words.gains, &words.losses, &words.closed]
+        .iter()
+        .any(|starts| denied(&text, starts))
 }
 
 /// Whether a cell is a yes, or a no; `None` if it is neither.

@@ -1,5 +1,7 @@
 //! Telephone numbers, e-mail addresses, names and ids of cells.
 
+use std::borrow::Cow;
+
 use domain::phone;
 use domain::text::fold;
 
@@ -22,7 +24,7 @@ pub fn phones(cell: &str) -> Result<Vec<String>, String> {
     let number = match scientific(cell) {
         Some((_, false)) => return Err(ROUNDED.to_owned()),
         Some((digits, true)) => digits,
-        None => without_labels(without_fraction(cell)),
+        None => without_labels(without_fraction(without_link(cell))),
     };
     let found = phone::read(&number);
     let is_whole = phone::is_whole(&number) && found.iter().all(|read| read.phone.identifies());
@@ -30,6 +32,36 @@ pub fn phones(cell: &str) -> Result<Vec<String>, String> {
         return Err("is no telephone number".to_owned());
     }
     Ok(found.iter().map(|read| read.phone.digits().to_owned()).collect())
+}
+
+/// The number of a link, or after the mark of Meta's forms.
+fn without_link(cell: &str) -> &str {
+    let links = ["wa.me/", "whatsapp.com/send?phone=", "p:"];
+    let rest = links.iter().find_map(|link| cell.split_once(link));
+    let rest = rest.filter(|(before, _)| before.is_empty() || before.starts_with("http"));
+    rest.map_or(cell, |(_, number)| {
+        number.split(['?', '&']).next().unwrap_or_default()
+    })
+}
+
+/// A number of 8 or 9 digits after an area code of two.
+pub fn with_area<'a>(cell: &'a str, area: &str) -> Cow<'a, str> {
+    let area: String = area.chars().filter(char::is_ascii_digit).collect();
+    let area = area.trim_start_matches('0');
+    let at = cell.find(|c: char| c.is_ascii_digit()).unwrap_or(cell.len());
+    let (before, number) = cell.split_at(at);
+    let first = number
+        .split(|c: char| c.is_alphabetic() || SEPARATORS.contains(&c))
+        .next();
+    let digits = first
+        .unwrap_or_default()
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .count();
+    if area.len() != 2 || !matches!(digits, 8 | 9) || before.ends_with('+') {
+        return Cow::Borrowed(cell);
+    }
+    Cow::Owned(format!("{before}{area} {number}"))
 }
 
 /// A text of numbers with separators in the places of labels and of words between them. An address has none.
@@ -184,6 +216,10 @@ mod tests {
             "WhatsApp (0xx11) 98765-4321, ramal 12",
             "tel:+55-11-98765-4321;ext=12",
             "5511987654321@s.whatsapp.net",
+            "p:+5511987654321",
+            "https://wa.me/5511987654321?text=oi",
+            "wa.me/5511987654321",
+            "https://api.whatsapp.com/send?phone=5511987654321&text=a",
         ] {
             assert_eq!(phones(cell), Ok(vec!["5511987654321".to_owned()]), "{cell}");
         }
