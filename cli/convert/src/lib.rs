@@ -321,6 +321,16 @@ impl Converted<'_> {
     }
 }
 
+/// The product of each sheet. If it is not named, it is that of all sheets as far as their columns agree.
+#[must_use]
+pub fn products(sheets: &[input::Sheet], product: Product) -> Vec<Product> {
+    let headings: Vec<_> = sheets.iter().map(|sheet| &*sheet.headings).collect();
+    match product {
+        Product::Auto => names::FileNames::products(&headings),
+        named => vec![named; sheets.len()],
+    }
+}
+
 /// The zones that the id map states for the products of files.
 ///
 /// # Errors

@@ -174,7 +174,7 @@ impl MappedFile {
         for (at, ((heading, target), filled)) in with_targets.enumerate() {
             // A repeated heading has a number.
             let repeated = heading.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
-            let own = repeated.filter(|(name, _)| known.contains(name));
+            let own = repeated.filter(|(name, number)| known.contains(name) && whole(number).is_some());
             let guess = layout.field(own.map_or(heading, |(name, _)| name));
             let is_free = |field: &ColumnField| SHARED.contains(&field.1) || !used.contains(field);
             let guess = guess.filter(|field| self.may_fill(&layout, at, *field));

@@ -214,10 +214,15 @@ impl Names {
         }
     }
 
+    /// The signs of which a file has all headings.
+    fn whole_signs(&self, headings: &HashSet<String>) -> Vec<&Sign> {
+        let is_whole = |sign: &&Sign| sign.heads.iter().all(|head| headings.contains(&plain(head)));
+        self.sign.iter().filter(is_whole).collect()
+    }
+
     /// The kind of a file with these columns by the sign with most headings, and their number.
     fn sign(&self, headings: &HashSet<String>) -> Option<(usize, FileKind)> {
-        let is_whole = |sign: &&Sign| sign.heads.iter().all(|head| headings.contains(&plain(head)));
-        let whole: Vec<_> = self.sign.iter().filter(is_whole).collect();
+        let whole = self.whole_signs(headings);
         let most = whole.iter().map(|sign| sign.heads.len()).max()?;
         // A file of deals has columns of persons too, and one of persons has columns of companies.
         let kind = whole.iter().map(|sign| sign.kind).max()?;
@@ -302,6 +307,8 @@ pub struct FileNames {
     pub product: &'static str,
     /// The kind of the file, if its columns tell it.
     pub kind: Option<FileKind>,
+    /// The number of headings that tell the product.
+    signs: usize,
     chain: Vec<&'static Names>,
 }
 
@@ -326,8 +333,40 @@ impl FileNames {
                 .find(|names| names.product == name)
                 .map_or("csv", |names| &names.product),
             kind: best.map(|((_, kind), _)| kind),
+            signs: best.map_or(0, |((signs, _), _)| signs),
             chain: chain.collect(),
         }
+    }
+
+    /// The products of the files of a run with these columns. The product with which most headings of all files agree is
+    /// also that of a file of another product by headings that any program may use.
+    pub fn products(files: &[&[String]]) -> Vec<Product> {
+        let named = |names: &Self| {
+            <Product as clap::ValueEnum>::from_str(names.product, false).unwrap_or(Product::Csv)
+        };
+        let own: Vec<_> = files.iter().map(|heads| Self::of(Product::Auto, heads)).collect();
+        let mut scores = BTreeMap::<_, usize>::new();
+        for names in own.iter().filter(|names| names.kind.is_some()) {
+            *scores.entry(names.product).or_default() += names.signs;
+        }
+        let most = scores.iter().max_by_key(|(_, score)| **score);
+        let best = own
+            .iter()
+            .find(|names| most.is_some_and(|(product, _)| names.product == *product));
+        let product = |(names, heads): (&Self, &&[String])| match best {
+            Some(best) if names.fits(best, heads) => named(best),
+            _ => named(names),
+        };
+        own.iter().zip(files).map(product).collect()
+    }
+
+    /// Whether a file of these names may be one of the product of `best`.
+    fn fits(&self, best: &Self, headings: &[String]) -> bool {
+        let Some(kind) = self.kind else { return false };
+        let known: HashSet<_> = headings.iter().map(|heading| plain(heading)).collect();
+        let signs = self.chain.iter().flat_map(|names| names.whole_signs(&known));
+        let mut heads = signs.flat_map(|sign| &sign.heads);
+        heads.all(|head| best.field(kind, head).is_some())
     }
 
     /// The separators of several contacts of a deal.

@@ -22,9 +22,10 @@ pub fn whole(
     currency: Option<&str>,
     ids: IdMap,
 ) -> Whole {
-    let files = sheets.into_iter();
+    let products = products(&sheets, product);
+    let files = sheets.into_iter().zip(products);
     let files: Vec<_> = files
-        .map(|sheet| MappedFile::new(sheet, product, map).unwrap())
+        .map(|(sheet, product)| MappedFile::new(sheet, product, map).unwrap())
         .collect();
     let options = ConvertOptions {
         zone: Some(Zone::UTC),

@@ -338,8 +338,9 @@ fn mapped_files(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Resu
     }
     let invalid_map = |reason| Failure::Refused(format!("--map: {reason}"));
     map.check(&sheets).map_err(invalid_map)?;
-    sheets
-        .into_iter()
-        .map(|sheet| MappedFile::new(sheet, convert.from, map).map_err(invalid_map))
+    let products = convert::products(&sheets, convert.from);
+    let with_products = sheets.into_iter().zip(products);
+    with_products
+        .map(|(sheet, product)| MappedFile::new(sheet, product, map).map_err(invalid_map))
         .collect()
 }
