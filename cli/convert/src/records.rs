@@ -214,14 +214,14 @@ impl<'a> RecordBuilder<'a> {
 
     /// Adds the records of a row, or its faults.
     fn add_row(&mut self, mut cells: RowCells<'_>) -> io::Result<()> {
-        if self.totals.is_total(&cells, self.map, &mut self.doubts) {
-            return Ok(());
-        }
         if is_unused(&cells) {
             self.remark(format!(
                 "{}: rows without values are left out",
                 cells.file.sheet.name
             ));
+            return Ok(());
+        }
+        if self.totals.is_total(&cells, self.map, &mut self.doubts) {
             return Ok(());
         }
         cells.note_bad_cells();

@@ -95,7 +95,7 @@ fn rows_that_are_no_records() {
     const ORDERS: &str =
         "Pedido;Cliente;Valor;Status;Produto\n101;Lia;1,00;Aberto;Bolo\n101;;;;Vela\n102;Rui;;;Bolo";
     const UNUSED: &str =
-        "Cliente;Negócio;Valor;Status;Pago\nLia;A;1,00;Aberto;FALSO\n;;R$ 0,00;;FALSO\n;;;;0";
+        "Cliente;Negócio;Valor;Status;Pago\nLia;A;1,00;Aberto;FALSO\n;;R$ 0,00;;FALSO\n;;;;FALSO";
     const NUMBERED: &str = "Nº;Cliente;Negócio;Valor;Status\n1;Lia;A;1,00;Aberto\n2;;;;\n3;;;;";
     check(&[
         (
