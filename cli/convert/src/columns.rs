@@ -36,7 +36,8 @@ impl<'a> Layout<'a> {
         Self { names, main, fields }
     }
 
-    fn has(&self, fields: &[&str]) -> bool {
+    /// Whether a column fills one of these fields.
+    pub fn has(&self, fields: &[&str]) -> bool {
         fields.iter().any(|field| self.fields.contains(field))
     }
 

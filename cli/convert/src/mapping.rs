@@ -212,6 +212,9 @@ impl MappedFile {
         if field == (FileKind::Opportunity, "title") {
             return !Content::of(&self.sheet, at).contains(&Content::Money);
         }
+        if field == (FileKind::Lead, "area") {
+            return layout.has(&["phone", "mobile", "chatapp"]);
+        }
         if field != DEAL_ID || plain(self.heading(at)) != "codigo" {
             return true;
         }

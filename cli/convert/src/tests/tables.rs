@@ -36,6 +36,7 @@ fn area_codes() {
             r#""phone":"554132221111","phone_2":"5541988887777","mobile":"5511987654321""#,
             true,
         ),
+        ("Nome;E-mail;DDD\nLia;l@x.com;11", r#""ddd":"11""#, true),
         (
             "Nome;DDD Celular;Celular\nLia;48;99123-4567",
             r#""mobile":"5548991234567""#,
