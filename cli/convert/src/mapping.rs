@@ -312,6 +312,7 @@ impl MappedFile {
     }
 
     /// Number of values in all columns.
+    #[must_use]
     pub fn filled(&self) -> usize {
         self.columns.iter().map(|column| column.filled).sum()
     }

@@ -148,7 +148,9 @@ impl Persons {
         self.values.sort_unstable();
         self.values.shrink_to_fit();
         let mut hints = std::mem::take(&mut self.hints);
-        hints.iter_mut().for_each(|(_, row)| *row = self.parent(*row));
+        for (_, row) in &mut hints {
+            *row = self.parent(*row);
+        }
         hints.sort_unstable();
         hints.dedup();
         for (hint, row) in std::mem::take(&mut self.asking) {

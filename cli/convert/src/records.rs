@@ -221,7 +221,8 @@ impl<'a> RecordBuilder<'a> {
             ));
             return Ok(());
         }
-        if self.totals.is_total(&cells, self.map, &mut self.doubts) {
+        let (totals, map, doubts) = (&mut self.totals, self.map, &mut self.doubts);
+        if totals.is_title(&cells, map, doubts) || totals.is_total(&cells, map, doubts) {
             return Ok(());
         }
         cells.note_bad_cells();
@@ -328,6 +329,17 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
+    /// Notes that a company found by its CNPJ has another name.
+    fn remark_name(&mut self, cells: &RowCells, reference: &RowReference, at: usize) {
+        let name = &reference.name;
+        if reference.id.is_empty() && !name.is_empty() && !self.companies.is_named(at, name) {
+            let file = &cells.file.sheet.name;
+            self.remark(format!(
+                "{file}: company {name:?} has the CNPJ of another name, which is used"
+            ));
+        }
+    }
+
     /// A row's company: in a file of companies the row itself, else the one to which it refers, which is added if no file
     /// contains it. `None` without a company or after a fault.
     pub fn company(&mut self, cells: &mut RowCells) -> Option<CompanyRef> {
@@ -341,12 +353,7 @@ impl<'a> RecordBuilder<'a> {
             }
             // Companies are found by name without an error.
             if let Some(at) = self.companies.find(&reference).ok().flatten() {
-                if reference.id.is_empty() && !name.is_empty() && !self.companies.is_named(at, name) {
-                    let file = &cells.file.sheet.name;
-                    self.remark(format!(
-                        "{file}: company {name:?} has the CNPJ of another name, which is used"
-                    ));
-                }
+                self.remark_name(cells, &reference, at);
                 return Some((self.companies.id(at), Some(at)));
             }
         }

@@ -24,25 +24,21 @@ pub struct RunningTotals {
 }
 
 impl RunningTotals {
+    /// Whether a row is a title between the others. Each is a doubt.
+    pub fn is_title(&mut self, cells: &RowCells<'_>, map: &MapFile, doubts: &mut Vec<String>) -> bool {
+        let is_title = is_section(cells, map);
+        if is_title {
+            self.since = 0;
+            doubts.push(title_doubt(cells));
+        }
+        is_title
+    }
+
     /// Whether a row is a line of totals: its first value says so, the others are amounts and counts, and the amount is that
     /// of the rows before, or the row is the last one or after a line of totals. A first value with a name, such as that of
     /// a group, needs the amount or a count. Each such row is a doubt.
     pub fn is_total(&mut self, cells: &RowCells<'_>, map: &MapFile, doubts: &mut Vec<String>) -> bool {
         let (file, row) = (cells.file, cells.row);
-        if is_section(cells, map) {
-            self.since = 0;
-            let (name, line) = (quoted(&file.sheet.name), row.line());
-            let text = row
-                .cells()
-                .find(|cell| !cell.text.is_empty())
-                .map_or("", |cell| cell.text);
-            doubts.push(format!(
-                "{}:{line}: {text:?} is the row's only value, so it is left out as a title; if it is a row:\n    \
-                 rows.{name} = [{line}]",
-                file.sheet.name
-            ));
-            return true;
-        }
         let was_total = std::mem::take(&mut self.is_total);
         let value = value_of(cells);
         let mut filled = row.cells().enumerate().filter(|(_, cell)| !cell.text.is_empty());
@@ -85,6 +81,18 @@ impl RunningTotals {
         ));
         true
     }
+}
+
+/// The doubt about a title between rows.
+fn title_doubt(cells: &RowCells<'_>) -> String {
+    let (name, line) = (&cells.file.sheet.name, cells.row.line());
+    let mut filled = cells.row.cells().filter(|cell| !cell.text.is_empty());
+    let text = filled.next().map_or("", |cell| cell.text);
+    format!(
+        "{name}:{line}: {text:?} is the row's only value, so it is left out as a title; if it is a row:\n    \
+         rows.{} = [{line}]",
+        quoted(name)
+    )
 }
 
 /// Whether a row of opportunities has one text alone, and the others have several values.

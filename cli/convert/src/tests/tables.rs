@@ -190,6 +190,7 @@ fn columns_of_programs() {
 
 /// Files of one product with names that other products have too are of one product.
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is as long as it has cases")]
 fn files_of_one_run() {
     let map = MapFile::default();
     let run = |files: &[(&str, &str)]| {
