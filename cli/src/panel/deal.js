@@ -93,7 +93,8 @@ function LeadChoice({ chosen, choose, fault }) {
       const leads = written && may("leads") ? await api.findLeads(written).catch(() => []) : [];
       if (asked.current !== written) return;
       setFound(leads);
-      setAt(leads.length ? 0 : -1);
+      // A choice that was made meanwhile is the last one: a new lead.
+      setAt(old => (old < 0 && leads.length ? 0 : old < 0 ? -1 : leads.length));
     }, 250);
   };
   const typed = ({ target }) => {
