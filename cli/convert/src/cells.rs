@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use domain::money::Cents;
 use domain::time::{Timestamp, Zone};
 
-use super::index::{CompanyRef, EMAIL};
+use super::index::CompanyRef;
 use super::input::{Cell, CellType, Row, UNSOLVED, serial_date};
 use super::kind::FileKind;
-use super::leads::CONTACT;
 use super::mapping::MappedFile;
 use super::names;
 use super::proof::{DATES, Styles};
+use super::reference::{CONTACT, EMAIL};
 use super::token::amount::{self, Amount};
 use super::token::date::{self, DateOrder, WrittenDate};
 use super::token::people::{self, ROUNDED};

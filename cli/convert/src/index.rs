@@ -7,17 +7,13 @@ use domain::text::fold;
 use super::ids::IdMap;
 use super::keys::{RunKeys, digest};
 use super::persons::{Person, Persons, key_of};
+use super::reference::{CNPJ, EMAIL, RowReference};
 use super::token::same_name;
 
 /// Listed places of an address or number.
 const MAX_PLACES: usize = 10;
 /// Words of a name that are compared.
 const WORDS: usize = 6;
-
-/// Kinds of values that identify a company or lead.
-pub const EMAIL: &str = "email";
-pub const PHONE: &str = "phone";
-pub const CNPJ: &str = "cnpj";
 
 /// Digests of the words of a name: the first ones and the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,35 +35,6 @@ impl NameWords {
     fn fits(self, other: Self) -> bool {
         let is_in = |one: Self, other: Self| one.0.iter().all(|word| *word == 0 || other.0.contains(word));
         is_in(self, other) || is_in(other, self)
-    }
-}
-
-/// A row's reference to a company or lead.
-#[derive(Debug, Default)]
-pub struct RowReference {
-    /// The product of the export.
-    pub product: &'static str,
-    /// Id in the export.
-    pub id: String,
-    /// Addresses, numbers and the CNPJ, each with its kind, in the form in which they are compared.
-    pub values: Vec<(&'static str, String)>,
-    /// Name.
-    pub name: String,
-    /// Whether the row is itself the record.
-    pub is_row: bool,
-    /// The number of the row in the index of persons.
-    pub row: u32,
-}
-
-impl RowReference {
-    /// Whether it refers to no record.
-    pub fn is_empty(&self) -> bool {
-        self.id.is_empty() && self.has_only_id()
-    }
-
-    /// Whether it has nothing but perhaps an id.
-    pub fn has_only_id(&self) -> bool {
-        self.values.is_empty() && self.name.is_empty()
     }
 }
 

@@ -6,16 +6,15 @@ use serde_json::json;
 
 use super::cells::RowCells;
 use super::columns::PERSON;
-use super::index::{CompanyRef, EMAIL, PHONE, RowReference};
+use super::index::CompanyRef;
 use super::kind::FileKind;
 use super::names::plain;
 use super::people::RecordFields;
 use super::persons::key_of;
 use super::records::{RecordBuilder, custom_texts};
+use super::reference::{CONTACT, EMAIL, PHONE, RowReference};
 use super::token::{people, same_name};
 
-/// Fields with the addresses and numbers of a lead.
-pub const CONTACT: [&str; 4] = [EMAIL, PHONE, "mobile", "chatapp"];
 /// Fields that contain the text of the cell.
 const LEAD_TEXTS: [&str; 6] = [
     "address",

@@ -24,6 +24,7 @@ mod persons;
 mod product;
 mod proof;
 mod records;
+mod reference;
 mod report;
 mod roles;
 mod spool;

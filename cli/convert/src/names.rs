@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::kind::FileKind;
 use super::product::Product;
+use super::reference::CONTACT;
 
 mod words;
 
@@ -38,9 +39,6 @@ const FILES: [&str; 18] = [
     include_str!("names/google.toml"),
     include_str!("names/outlook.toml"),
 ];
-
-/// Fields by which a person is reached.
-const CONTACT: [&str; 4] = ["email", "phone", "mobile", "chatapp"];
 
 static NAMES: LazyLock<Vec<Names>> = LazyLock::new(|| FILES.iter().map(|text| Names::parse(text)).collect());
 

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::ids::IdMap;
-use super::index::{PHONE, RowReference};
 use super::keys::digest;
+use super::reference::{PHONE, RowReference};
 use super::token::same_name;
 
 /// No record.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::reference::PHONE;
 
 fn lead(name: &str, values: &[(&'static str, &str)]) -> RowReference {
     RowReference {

@@ -51,29 +51,7 @@ impl KnownRecords {
             }
         });
         let mut reasons: Vec<_> = reasons.collect();
-        // No decision is made of a line that is refused, so its other references are looked up too.
-        let refused = || {
-            lines
-                .iter()
-                .zip(&reasons)
-                .filter(|(_, reasons)| !reasons.is_empty())
-        };
-        let decided =
-            refused().flat_map(|(references, _)| references.iter().filter(|reference| reference.is_decided));
-        let keys: Vec<_> = decided
-            .filter_map(|reference| stored(operator, reference))
-            .collect();
-        if !keys.is_empty() {
-            let found = operator.reads().get_many(keys).await?;
-            for (references, reasons) in lines
-                .iter()
-                .zip(&mut reasons)
-                .filter(|(_, reasons)| !reasons.is_empty())
-            {
-                let decided = references.iter().filter(|reference| reference.is_decided);
-                reasons.extend(self.missing(operator, decided, &found));
-            }
-        }
+        self.add_decided(operator, lines, &mut reasons).await?;
         let results = reasons.into_iter().map(|reasons| {
             if reasons.is_empty() {
                 Ok(())
@@ -82,6 +60,31 @@ impl KnownRecords {
             }
         });
         Ok(results.collect())
+    }
+
+    /// Looks up the other references of refused lines, because no decision is made of these, and adds the missing ones to
+    /// their reasons.
+    async fn add_decided(
+        &self,
+        operator: &Operator,
+        lines: &[References],
+        reasons: &mut [Vec<String>],
+    ) -> Result<(), OperatorError> {
+        let refused = lines
+            .iter()
+            .zip(reasons)
+            .filter(|(_, reasons)| !reasons.is_empty());
+        let refused: Vec<_> = refused.collect();
+        let keys = refused.iter().flat_map(|(references, _)| references.decided());
+        let keys: Vec<_> = keys.filter_map(|reference| stored(operator, reference)).collect();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let found = operator.reads().get_many(keys).await?;
+        for (references, reasons) in refused {
+            reasons.extend(self.missing(operator, references.decided(), &found));
+        }
+        Ok(())
     }
 
     /// The reasons for references to records that are neither known here nor found.

@@ -64,6 +64,11 @@ impl References {
         Self(found)
     }
 
+    /// Those that the decision of the line requires.
+    pub fn decided(&self) -> impl Iterator<Item = &Reference> {
+        self.0.iter().filter(|reference| reference.is_decided)
+    }
+
     /// The references in their order.
     pub fn iter(&self) -> std::slice::Iter<'_, Reference> {
         self.0.iter()
