@@ -498,6 +498,7 @@ const parts = {
     const same = ["1234.00", "1234.56", "1234.56", "0.50", "0.50", "1234.56", null, null];
     assert.deepEqual(await read("readMoney", [...both, "1.500", "R$ 1.234.567,8", "0,001", "12,345", "0.500", "1,234.56", "1.234.56"]), [...same, "1500.00", "1234567.80", null, null, null, null, null]);
     assert.deepEqual(await read("readNumber", ["1,5", "1.5", "1.500", "-1.234,5", "0,500", "abc"]), [1.5, 1.5, 1500, -1234.5, 0.5, "abc"]);
+    assert.deepEqual(await value("[['1.234,5', 'number'], ['sim', 'boolean'], ['Não', 'bool'], ['azul', 'text']].map(one => storedText(...one))"), ["1234.5", "true", "false", "azul"]);
     await value("speak('en')");
     assert.deepEqual(await read("readMoney", [...both, "1,500", "$1,234,567.8", "0.001", "12.345", "0,500", "1.234,56", "1,234,56"]), [...same, "1500.00", "1234567.80", null, null, null, null, null]);
     assert.deepEqual(await read("readNumber", ["1,5", "1.5", "1,500", "1.500"]), [1.5, 1.5, 1500, 1.5]);

@@ -1,4 +1,4 @@
-//! What a row tells of a company or lead to which it refers.
+//! The references of rows to companies and leads.
 
 /// Kinds of values that identify a company or lead.
 pub const EMAIL: &str = "email";

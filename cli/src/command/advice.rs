@@ -1,6 +1,8 @@
-//! The table's errors in the operator's terms, each with the next step.
+//! The table's errors in the operator's terms, each with the next step, and the commands of next steps.
 
 use shared::store::StoreError;
+
+use super::grammar;
 
 /// Meanings of errors of DynamoDB and its SDK, each with the next step. The first match applies.
 const MEANINGS: [(&[&str], &str); 13] = [
@@ -62,6 +64,32 @@ const MEANINGS: [(&[&str], &str); 13] = [
 
 /// Maximum characters of the SDK's text that are shown.
 const SDK_WORDS: usize = 300;
+
+/// A text whose suggested commands, such as `funil instance show acme`, name the database that was typed.
+pub fn with_place(text: &str, typed: &str) -> String {
+    const NAME: &str = "funil ";
+    if typed.is_empty() {
+        return text.to_owned();
+    }
+    let grammar = grammar();
+    let is_command = |rest: &str| {
+        let name = rest
+            .split(|c: char| !c.is_ascii_lowercase())
+            .next()
+            .unwrap_or_default();
+        !["serve", "convert"].contains(&name) && grammar.find_subcommand(name).is_some()
+    };
+    let mut parts = text.split(NAME);
+    let mut placed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        placed += NAME;
+        if is_command(part) {
+            placed += typed;
+        }
+        placed += part;
+    }
+    placed
+}
 
 /// The meaning of an error, and the next step.
 pub fn on(error: &StoreError) -> String {

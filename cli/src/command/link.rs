@@ -150,5 +150,9 @@ mod tests {
             USUAL
         );
         assert_eq!(usual(&Place::Directory("none".into())), USUAL);
+        // The file of a killed `serve`.
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("serve.url"), "http://127.0.0.1:4000").unwrap();
+        assert_eq!(usual(&Place::Directory(directory.path().to_owned())), USUAL);
     }
 }

@@ -300,34 +300,11 @@ pub fn main() -> ExitCode {
     let typed = funil.global.typed_place();
     match runtime.block_on(funil.run()) {
         Ok(mut answer) => {
-            answer.note = with_place(&answer.note, &typed);
+            answer.note = advice::with_place(&answer.note, &typed);
             answer.give(json)
         }
-        Err(failure) => answer::fail(&failure.map(|reason| with_place(&reason, &typed)), json),
+        Err(failure) => answer::fail(&failure.map(|reason| advice::with_place(&reason, &typed)), json),
     }
-}
-
-/// A text whose suggested commands, such as `funil instance show acme`, name the database that was typed.
-fn with_place(text: &str, typed: &str) -> String {
-    const NAME: &str = "funil ";
-    let grammar = grammar();
-    let is_command = |rest: &str| {
-        let name = rest
-            .split(|c: char| !c.is_ascii_lowercase())
-            .next()
-            .unwrap_or_default();
-        !["serve", "convert"].contains(&name) && grammar.find_subcommand(name).is_some()
-    };
-    let mut parts = text.split(NAME);
-    let mut placed = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        placed += NAME;
-        if is_command(part) {
-            placed += typed;
-        }
-        placed += part;
-    }
-    placed
 }
 
 impl Funil {

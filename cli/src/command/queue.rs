@@ -83,14 +83,11 @@ pub async fn run(Queue { instance, kind, run }: Queue, global: &Global) -> Resul
         let left = operator.queue(kind.as_deref()).await?;
         let left = left.len() - left.iter().filter(of_receivers).count();
         let is_suspended = operator.directory_head().await?.suspended.is_some();
+        let resumed = format!(" after: funil instance resume {}", operator.instance());
         let note = format!(
             "{} tried, {left} left, {sent} will be sent within a minute{}",
             found.len() - sent,
-            if is_suspended {
-                " after: funil instance resume"
-            } else {
-                ""
-            }
+            if is_suspended { &resumed } else { "" }
         );
         (found, note)
     } else {

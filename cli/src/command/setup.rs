@@ -86,13 +86,15 @@ fn asked(setup: &Setup, calendar: &LinkName, token: &str) -> Result<(LinkName, V
 
 /// A refused creation. An interrupted setup has shown none of its secrets.
 fn exists(error: OperatorError) -> Failure {
-    match error {
-        OperatorError::InstanceExists(name) => Failure::Refused(format!(
-            "{}; if an interrupted setup left it, delete it and begin again: funil instance delete {name}",
-            OperatorError::InstanceExists(name.clone())
-        )),
-        error => error.into(),
-    }
+    let advice = match &error {
+        OperatorError::InstanceExists(name) => {
+            format!(
+                "; if an interrupted setup left it, delete it and begin again: funil instance delete {name}"
+            )
+        }
+        _ => String::new(),
+    };
+    Failure::from(error).map(|reason| reason + &advice)
 }
 
 pub async fn run(setup: Setup, global: &Global) -> Result<Answer, Failure> {

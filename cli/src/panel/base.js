@@ -87,8 +87,8 @@ function readMoney(written) {
 }
 /* A written number with a point as the decimal mark of the page's language, and commas or spaces between its groups. */
 const pointed = written => written.replace(/[.,\s]/g, mark => (mark === amountText(0)[1] ? "." : /\s/.test(mark) ? " " : ","));
-/* The number that is written in a custom field, else its text. */
 const isNumeric = kind => /^(number|int|dec|float)/i.test(kind);
+/* The number that is written in a custom field, else its text. */
 const numberText = value => number(value, { useGrouping: false, maximumFractionDigits: 20 });
 function readNumber(written) {
   const plain = pointed(written).replace(/^-?[1-9]\d{0,2}(,\d{3})+(?=\.|$)/, groups => groups.replaceAll(",", "")).replace(",", ".");

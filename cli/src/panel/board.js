@@ -29,15 +29,15 @@ function keep(record) {
 /* Filters */
 
 /* A written value of a custom field as the service keeps it. */
-function stored(written, kind) {
-  const isFlag = /^bool/i.test(kind) && [text.no, text.yes].findIndex(said => said.toLowerCase() === written.toLowerCase());
-  if (isFlag !== false && isFlag >= 0) return String(isFlag === 1);
-  return isNumeric(kind) ? String(readNumber(written)) : written;
+function storedText(written, kind) {
+  if (isNumeric(kind)) return String(readNumber(written));
+  const flag = /^bool/i.test(kind) ? [text.no, text.yes].findIndex(said => said.toLowerCase() === written.toLowerCase()) : -1;
+  return flag < 0 ? written : String(flag === 1);
 }
 const between = (start, end) => (start || end ? { start: start || null, end: end || null } : null);
 function queryOf({ status, q, by, owner, cf, ct, ef, et, field, op, fv, archived }, funnel) {
   const kind = funnelOf(funnel).fields.find(({ name }) => name === field)?.type;
-  const condition = field && { filterType: "opField", properties: { field, operator: op, value: stored(fv, kind) } };
+  const condition = field && { filterType: "opField", properties: { field, operator: op, value: storedText(fv, kind) } };
   return {
     filterByStatus: STATUSES[status], filterByUsers: owner ? [Number(owner)] : [], filterByCreateDate: between(cf, ct),
     filterByExpectedCloseDate: between(ef, et), filters: condition ? [condition] : [], search: q, searchBy: by === "opportunity" ? by : "lead", onlyArchived: archived === "1",

@@ -105,6 +105,12 @@ fn undelivered_notifications_are_listed_and_sent_again() {
         "6"
     );
     assert_eq!(bench.partition("acme#aside"), Vec::<Value>::new());
+    bench.funil("instance suspend acme").done();
+    let told = deliveries(" --retry").err;
+    assert!(
+        told.contains("within a minute after: funil instance resume acme"),
+        "{told}"
+    );
     let missing = bench.funil("automation deliveries --instance nobody");
     assert_eq!(missing.code, 1);
 }

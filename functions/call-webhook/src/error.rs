@@ -1,6 +1,7 @@
 //! Errors of endpoint 19 (spec.md, Errors; C-1, C-70). Each 400 has the form of an AJV error.
 
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde_json::json;
 use shared::http::query::json_schema::Violation;
 use shared::http::{Problem, RequestError};
@@ -49,6 +50,8 @@ impl IntoResponse for CallError {
 
 fn invalid(instance_path: &str, keyword: &str, message: &str) -> Problem {
     let err = json!({ "instancePath": instance_path, "keyword": keyword, "message": message });
-    let body = json!({ "msg": "invalid_body", "err": err });
-    Problem::violation(instance_path, message, body)
+    Problem::Other(
+        StatusCode::BAD_REQUEST,
+        json!({ "msg": "invalid_body", "err": err }),
+    )
 }

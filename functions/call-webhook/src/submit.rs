@@ -129,8 +129,8 @@ async fn record(
     Err(StoreError::Contention("receiving a form").into())
 }
 
-/// What an equal submission recorded: `id` is its lead. Keeps the claim of a key that is new, and brings an archived lead
-/// back. `None` if the lead was deleted since, so that the submission is a new one.
+/// Returns the record of an earlier equal submission, whose lead is `id`. Claims a new key, and restores an archived lead.
+/// `None` if the lead was deleted since, so that the submission is a new one.
 async fn received_before(
     scope: &FormScope,
     claims: &[IdempotencyKey],

@@ -1,6 +1,7 @@
 //! Errors of endpoints 7, 8 and 10 and of the totals of a funnel. Endpoint 9 has none of its own.
 
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde_json::json;
 use shared::http::query::json_schema::Violation;
 use shared::http::{Problem, RequestError};
@@ -95,5 +96,5 @@ fn invalid(violation: &Violation) -> Problem {
         "params": violation.params,
     });
     let body = json!({ "msg": violation.message, "details": details });
-    Problem::violation(&violation.instance_path, &violation.message, body)
+    Problem::Other(StatusCode::BAD_REQUEST, body)
 }

@@ -79,26 +79,20 @@ impl Writer {
         let moments = || record.value.moments(stored.map(|stored| &stored.value));
         let events = self.watched_events(E::TRIGGER, moments);
         let cause = record.value.cause(record.version);
-        let circumstances = || (E::IS_SETTLED, record.value.circumstances());
-        self.raise(&mut transaction, cause, events, circumstances);
+        let circumstances = || record.value.circumstances();
+        self.raise(&mut transaction, cause, (events, E::IS_SETTLED), circumstances);
         Ok(transaction)
     }
 
     /// Adds a submission of a form to the outbox, if an active automation waits for it.
     pub(crate) fn raise_form(&self, transaction: &mut Transaction, event: &FormEvent, lead: &Lead) {
         let events = self.watched_events(Trigger::Form, || vec![Moment::Received]);
-        let circumstances = || {
-            let form = Some(event.form);
-            (
-                true,
-                Circumstances {
-                    form,
-                    ..circumstances_of(lead)
-                },
-            )
+        let circumstances = || Circumstances {
+            form: Some(event.form),
+            ..circumstances_of(lead)
         };
         let cause = Cause::Form(event.lead, event.id);
-        self.raise(transaction, cause, events, circumstances);
+        self.raise(transaction, cause, (events, true), circumstances);
     }
 
     /// Adds an outbox entry with these events, if there are any.
@@ -106,18 +100,17 @@ impl Writer {
         &self,
         transaction: &mut Transaction,
         cause: Cause,
-        events: Vec<String>,
-        circumstances: impl FnOnce() -> (bool, Circumstances),
+        (events, is_settled): (Vec<String>, bool),
+        circumstances: impl FnOnce() -> Circumstances,
     ) {
         if events.is_empty() {
             return;
         }
-        let (is_settled, circumstances) = circumstances();
         let fact = Raised {
             at: self.reader.environment.now(),
             events,
             is_settled,
-            circumstances,
+            circumstances: circumstances(),
         };
         let text = serde_json::json!(fact).to_string();
         let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);

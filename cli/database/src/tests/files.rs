@@ -238,6 +238,13 @@ fn a_scrub_follows_a_change() {
         assert!(database.scrub(NOW + at + 241, false).unwrap());
         assert_eq!(database.0.scrubber.since(), 0);
     }
+    // The clock was set back.
+    database.put(&key("a"), item([("name", s(MARKER))])).unwrap();
+    database.delete(&key("a")).unwrap();
+    for (second, is_over) in [(9000, false), (2000, false), (2239, false), (2240, true)] {
+        assert_eq!(database.scrub(NOW + second, false).unwrap(), is_over, "{second}");
+    }
+    assert_eq!(found(&folder), []);
 }
 
 #[test]

@@ -29,23 +29,14 @@ impl KnownRecords {
         operator: &Operator,
         lines: &[References],
     ) -> Result<Vec<Result<(), String>>, OperatorError> {
-        let all = lines.iter().flat_map(References::iter);
-        let keys = all.filter(|reference| !reference.is_decided);
-        let found = operator
-            .reads()
-            .get_many(keys.filter_map(|reference| stored(operator, reference)));
-        let found = found.await?;
+        let keys = lines.iter().flat_map(References::undecided);
+        let keys = keys.filter_map(|reference| stored(operator, reference));
+        let found = operator.reads().get_many(keys).await?;
         let reasons = lines.iter().map(|references| {
-            let others: Vec<_> = references
-                .iter()
-                .filter_map(|reference| self.other(reference))
-                .collect();
+            let others = references.iter().filter_map(|reference| self.other(reference));
+            let others: Vec<_> = others.collect();
             if others.is_empty() {
-                self.missing(
-                    operator,
-                    references.iter().filter(|reference| !reference.is_decided),
-                    &found,
-                )
+                self.missing(operator, references.undecided(), &found)
             } else {
                 others
             }
@@ -128,7 +119,7 @@ impl KnownRecords {
             Referent::Record(Kind::Funnels, id) => {
                 FunnelId::new(id).is_some_and(|id| self.funnels.contains_key(&id))
             }
-            // The decision of the line checks the others, or they are looked up in the table.
+            // The others are looked up in the table.
             Referent::Record(..) => false,
             Referent::Column { funnel: None, column } => {
                 let has_it = |id| self.funnels.values().any(|funnel| funnel.has_column(id));

@@ -64,6 +64,11 @@ impl References {
         Self(found)
     }
 
+    /// Those that are looked up before the decision of the line.
+    pub fn undecided(&self) -> impl Iterator<Item = &Reference> {
+        self.0.iter().filter(|reference| !reference.is_decided)
+    }
+
     /// Those that the decision of the line requires.
     pub fn decided(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter().filter(|reference| reference.is_decided)

@@ -155,6 +155,10 @@ fn a_lead_gets_only_what_it_lacks() {
     };
     assert_eq!(completed, expected);
     assert_eq!(sent.complete(&form, &completed), completed);
+    // A lead may have more tags than a form.
+    let tags = (10..70).map(|id| TagId::new(id).unwrap()).collect();
+    let tagged = sent.complete(&form, &Lead { tags, ..completed });
+    assert_eq!(tagged.tags.len(), 62);
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn a_lead_does_not_grow_without_end() {
     }
     assert_eq!(lead.utm_tags.len(), MAX_UTM_TAGS);
     lead.custom.insert("text".to_owned(), json!("x".repeat(93_000)));
-    // What fits is taken.
+    // The fields that fit are added.
     let sent = submitted(
         &json!({ "city": "Recife" }),
         &json!({ "less": "x", "more": "x".repeat(7000) }),

@@ -287,7 +287,7 @@ impl Writer {
             (AUTOMATION.to_owned(), n(next.automation)),
             (ACTION.to_owned(), n(next.index + 1)),
         ]);
-        // What an action changes does not decide about the next one.
+        // The filters of later automations compare these values, not those that an action changes.
         if !trigger.fact.as_ref().is_some_and(|fact| fact.is_settled) {
             progress.insert(FACT.to_owned(), s(serde_json::json!(context.fact).to_string()));
         }
@@ -315,7 +315,7 @@ impl OutboxTrigger {
     fn decode(key: Key, cause: Cause, item: &Item) -> Result<Self, StoreError> {
         let number = |name| item::number("trigger", item, name);
         let fact = match cause {
-            // That of a call has no fact before its first action.
+            // The trigger of a call has no fact before its first action.
             Cause::Call(_) if !item.contains_key(FACT) => None,
             _ => Some(item::need_json("trigger", item, FACT)?),
         };

@@ -23,7 +23,7 @@ async fn fields_come_in_the_query_and_in_every_kind_of_body() {
         "nome=Bia+S%C3%A1&email=bia%40example.com&cargo=CEO+%26+s%C3%B3cia&utm_source=ads",
     );
     let marked = format!("\u{feff} {json}");
-    // What a page's form with `enctype="text/plain"` sends.
+    // The body of a page's form with `enctype="text/plain"`.
     let lines = "nome=Bia Sá\r\nemail=bia@example.com\r\ncargo=CEO & sócia\r\nutm_source=ads\r\n";
     for (query, media_type, body) in [
         (format!("&{pairs}"), None, ""),
